@@ -33,17 +33,13 @@ fn audit_entry(entry: &JournalEntry) -> AuditEntry {
 }
 
 fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) {
-    let format_points = |points: crate::money::Points| match points.get() {
-        1 => "1 point".to_owned(),
-        count => format!("{count} points"),
-    };
     let rate = || format!("{} points per dollar", entry.rate.get());
     match &entry.kind {
         EntryKind::CompanyCreation => (Action::CompanyCreated, None, rate()),
         EntryKind::RateChange => (Action::RateChanged, None, rate()),
         EntryKind::CompanyTransfer { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
         EntryKind::Recognition(sent) => {
-            let detail = format!("{} to each of {} receivers", format_points(sent.points), sent.receivers);
+            let detail = format!("{} to each of {} receivers", sent.points.to_text(), sent.receivers);
             (Action::RecognitionSent, Some(sent.sender.id()), detail)
         }
         EntryKind::Amendment { recognition, message, share } => {
@@ -51,25 +47,20 @@ fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) 
             let changed: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
             (Action::RecognitionUpdated, Some(recognition.as_uuid()), changed.join(" and "))
         }
-        EntryKind::Deposit { points } => (Action::Deposited, None, format_points(*points)),
-        EntryKind::Withdrawal { points } => (Action::Withdrawn, None, format_points(*points)),
+        EntryKind::Deposit { points } => (Action::Deposited, None, points.to_text()),
+        EntryKind::Withdrawal { points } => (Action::Withdrawn, None, points.to_text()),
         EntryKind::Distribution { wallet, points, receivers, date } => {
             let date = date.map_or_else(String::new, |date| format!(", for {}", date.due_on));
-            let detail = format!(
-                "{} into the {} of each of {receivers} users{date}",
-                format_points(*points),
-                wallet.name()
-            );
+            let (points, wallet) = (points.to_text(), wallet.name());
+            let detail = format!("{points} into the {wallet} of each of {receivers} users{date}");
             (Action::Distributed, None, detail)
         }
-        EntryKind::Redemption { user, points } => {
-            (Action::Redeemed, Some(user.as_uuid()), format_points(*points))
-        }
+        EntryKind::Redemption { user, points } => (Action::Redeemed, Some(user.as_uuid()), points.to_text()),
         EntryKind::Refund { redemption, points } => {
-            (Action::Refunded, Some(redemption.as_uuid()), format_points(*points))
+            (Action::Refunded, Some(redemption.as_uuid()), points.to_text())
         }
         EntryKind::Override { user, wallet, points } => {
-            let detail = format!("{} to {}", wallet.name(), format_points(*points));
+            let detail = format!("{} to {}", wallet.name(), points.to_text());
             (Action::BalanceOverridden, Some(user.as_uuid()), detail)
         }
         EntryKind::UserDeletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::audit_log::Action;
+use crate::model::Action;
 use crate::ports::{Context, Pacer, Setting, Settings, Store, StoreError, StoreExt, Timestamp, run_step};
 
 /// The retention period of each kind of record, counted from its creation; `None` keeps it forever.
@@ -51,7 +51,7 @@ pub fn prune_expired(
     context: &Context<'_>,
 ) -> Result<Pruned, StoreError> {
     let now = context.clock.now();
-    let idempotency_records = prune_expired_records(store, now, pacer)?;
+    let idempotency_records = prune_idempotency_records(store, now, pacer)?;
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     let events_before = periods.events.map(|period| now - period);
     store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
@@ -100,7 +100,7 @@ pub fn create_event_partitions(
 /// # Errors
 ///
 /// If the store fails. Rows that earlier steps deleted stay deleted.
-pub fn prune_expired_records(
+pub fn prune_idempotency_records(
     store: &dyn Store,
     now: Timestamp,
     pacer: &mut dyn Pacer,

@@ -112,11 +112,6 @@ pub struct Sunset {
 }
 
 impl Sunset {
-    /// Whether a path belongs to this version.
-    pub(crate) fn covers_path(&self, path: &str) -> bool {
-        path.strip_prefix('/').and_then(|rest| rest.split('/').next()) == Some(&self.version)
-    }
-
     /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as
     /// deprecated.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {

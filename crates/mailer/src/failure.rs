@@ -15,6 +15,8 @@ pub enum FailureKind {
     Server,
     /// This mail cannot be sent for now.
     Mail,
+    /// The whole mail was sent, but the server did not confirm it: it may have accepted it.
+    Unconfirmed,
     /// The server refuses this mail.
     Refused,
     /// This mail can never be sent.
@@ -30,6 +32,11 @@ impl SendFailure {
     /// This mail cannot be sent for now. For `message`, see [`SendFailure::server`].
     pub fn mail(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Mail, message: message.into() }
+    }
+
+    /// The whole mail was sent, but the server did not confirm it. For `message`, see [`SendFailure::server`].
+    pub fn unconfirmed(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Unconfirmed, message: message.into() }
     }
 
     /// The server refuses this mail. For `message`, see [`SendFailure::server`].

@@ -25,8 +25,8 @@ impl MailText {
             Notification::DistributionRefused { company, due_on, points, wallet, reason } => {
                 distribution_refused(company, *due_on, (*points, *wallet), reason)
             }
-            Notification::CertificateExpiring { company, ends_at, has_ended } => {
-                certificate_ending(company, *ends_at, *has_ended)
+            Notification::CertificateExpiring { company, expires_at, has_expired } => {
+                certificate_expiring(company, *expires_at, *has_expired)
             }
         }
     }
@@ -71,9 +71,9 @@ fn distribution_refused(
     MailText { subject, body }
 }
 
-fn certificate_ending(company: &NotifiedCompany, end: Timestamp, has_ended: bool) -> MailText {
+fn certificate_expiring(company: &NotifiedCompany, end: Timestamp, has_expired: bool) -> MailText {
     let NotifiedCompany { name, domain, .. } = company;
-    let (word, then, sign_on) = if has_ended {
+    let (word, then, sign_on) = if has_expired {
         ("has expired", "expired", "Single sign-on may be refused until the new certificate is configured.")
     } else {
         (
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn a_mail_about_a_certificate_says_whether_single_sign_on_still_works() {
-        let check = |has_ended, expected: &str| {
+        let check = |has_expired, expected: &str| {
             let (name, domain) = ("Acme".to_owned(), "acme.example".to_owned());
             let company = NotifiedCompany { id: CompanyId::from_uuid(Uuid::nil()), name, domain };
-            let body = certificate_ending(&company, Timestamp::UNIX_EPOCH, has_ended).body;
+            let body = certificate_expiring(&company, Timestamp::UNIX_EPOCH, has_expired).body;
             assert!(body.contains(expected), "{body}");
         };
         check(

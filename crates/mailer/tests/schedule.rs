@@ -31,11 +31,13 @@ fn a_mail_older_than_three_days_is_still_tried_four_times() {
 }
 
 #[test]
-fn a_refused_mail_is_given_up_at_the_third_refusal() {
-    let mut harness = MailerHarness::new([new_mail(1)], |_| Err(SendFailure::refused("no such user")));
-    harness.run_for(Duration::days(4));
-    assert_eq!(harness.attempt_seconds(), [0, 3_600, 7_200]);
-    assert_eq!(harness.store.mail_state(mail_id(1)), MailState::GivenUp);
+fn a_mail_is_given_up_at_the_third_refusal_or_if_it_was_not_confirmed_three_times() {
+    for failure in [SendFailure::refused("no such user"), SendFailure::unconfirmed("no response")] {
+        let mut harness = MailerHarness::new([new_mail(1)], move |_| Err(failure.clone()));
+        harness.run_for(Duration::days(4));
+        assert_eq!(harness.attempt_seconds(), [0, 3_600, 7_200]);
+        assert_eq!(harness.store.mail_state(mail_id(1)), MailState::GivenUp);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::access::{Access, OpenDatabase, OpenError};
 use crate::connect::postgres::connect_timeout_seconds;
 use crate::connect::server_list::ServerList;
 use crate::migrations::{self, LockRetryPolicy};
+use crate::postgres::pooled_store::StoreLimits;
 use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
@@ -36,7 +37,9 @@ pub fn open_with_notifiers(
 ) -> Result<OpenDatabase, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::open::open_sqlite(path, access, notifiers),
-        DatabaseUrl::Postgres(url) => postgres::open::open_postgres(url, access, notifiers),
+        DatabaseUrl::Postgres(url) => {
+            postgres::open::open_postgres(url, access, &StoreLimits::default(), notifiers)
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::access::{Access, OpenDatabase, OpenError};
 use crate::migrations;
 use crate::open::{migrate, open_with_notifiers};
-use crate::postgres::open as postgres_open;
+use crate::postgres::open::open_postgres;
 use crate::postgres::pooled_store::StoreLimits;
 use crate::url::DatabaseUrl;
 use crate::write_form::WriteForm;
@@ -163,7 +163,7 @@ pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenErro
 }
 
 fn open_postgres_with(url: &str, limits: &StoreLimits) -> OpenDatabase {
-    postgres_open::open_with_limits(url, Access::ServeWithoutDurability, limits, Notifiers::default())
+    open_postgres(url, Access::ServeWithoutDurability, limits, Notifiers::default())
         .expect("an open database")
 }
 
@@ -271,8 +271,8 @@ impl TestDatabase {
         let lines: QueryResult<Vec<PlanLine>> = match self.database_url() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
-                let told = format!("EXPLAIN QUERY PLAN {statement}");
-                diesel::sql_query(told)
+                let explain = format!("EXPLAIN QUERY PLAN {statement}");
+                diesel::sql_query(explain)
                     .load::<SqliteStep>(&mut conn)
                     .map(|steps| steps.into_iter().map(|step| PlanLine { line: step.detail }).collect())
             }
@@ -287,11 +287,11 @@ impl TestDatabase {
                 };
                 conn.batch_execute(&format!(
                     "SET plan_cache_mode = force_generic_plan; PREPARE statement AS {statement}; \
-                     CREATE FUNCTION pg_temp.told() RETURNS SETOF text LANGUAGE plpgsql AS \
-                     $told$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN EXECUTE statement{unknown}'; END $told$"
+                     CREATE FUNCTION pg_temp.explain_statement() RETURNS SETOF text LANGUAGE plpgsql AS \
+                     $body$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN EXECUTE statement{unknown}'; END $body$"
                 ))
                 .unwrap_or_else(|e| panic!("{statement}: {e}"));
-                diesel::sql_query("SELECT told AS line FROM pg_temp.told() AS told").load(&mut conn)
+                diesel::sql_query("SELECT line FROM pg_temp.explain_statement() AS line").load(&mut conn)
             }
         };
         lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|row| row.line).collect()

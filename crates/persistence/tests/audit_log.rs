@@ -30,3 +30,15 @@ fn log_pages_contain_each_entry_once() {
         assert_eq!(listed, all);
     });
 }
+
+#[test]
+fn points_have_thousands_separators() {
+    on_each_database(|fixture| {
+        fixture.deposit_points(1);
+        fixture.deposit_points(1_250);
+        let newest = AuditLogQuery { company: Some(fixture.company), limit: 2, ..AuditLogQuery::default() };
+        let entries = fixture.read_snapshot(|reads| newest_entries(reads, &newest));
+        let details: Vec<_> = entries.into_iter().map(|entry| entry.detail).collect();
+        assert_eq!(details, ["1,250 points", "1 point"]);
+    });
+}

@@ -137,6 +137,44 @@ fn a_command_that_cannot_be_written_fails_alone() {
     });
 }
 
+/// The number of the account's next entry already exists, as after a change of the database by hand.
+#[test]
+fn commands_on_a_damaged_account_fail_alone_and_name_the_constraint() {
+    on_each_database(|fixture| {
+        let [damaged, sound, receiver] = ["damaged", "sound", "receiver"].map(|name| {
+            let user = fixture.create_user(name);
+            fixture.fund_wallet(WalletType::Peer, user, 100);
+            user
+        });
+        fixture.send_recognition(Sender::User(damaged), &[receiver], 1).unwrap();
+        let set_entry_count = |change: &str| {
+            let update = format!(
+                "UPDATE accounts SET entry_count = entry_count {change} WHERE kind = 2 AND owner_id ="
+            );
+            fixture.database.execute_sql(
+                &format!("{update} X'{}'", damaged.as_uuid().simple()),
+                &format!("{update} '{damaged}'"),
+            );
+        };
+        set_entry_count("- 1");
+        let failures = Mutex::new(Vec::new());
+        run_concurrently(CLIENTS, |client| {
+            let from = if client % 8 == 5 { damaged } else { sound };
+            if let Err(failure) = fixture.send_recognition(Sender::User(from), &[receiver], 1) {
+                failures.lock().unwrap().push((from == damaged, failure));
+            }
+        });
+        let failures = failures.into_inner().unwrap();
+        assert_eq!(failures.len(), CLIENTS / 8, "{failures:?}");
+        for (is_damaged, failure) in failures {
+            assert!(is_damaged, "{failure}");
+            let SendError::Store(StoreError::Broken(text)) = failure else { panic!("{failure:?}") };
+            assert!(text.contains("transfers"), "{text}");
+        }
+        set_entry_count("+ 1");
+    });
+}
+
 /// Other commands fail only if no connection can be opened within a second, as on a busy machine.
 #[test]
 fn a_connection_lost_before_the_commit_loses_and_duplicates_nothing() {

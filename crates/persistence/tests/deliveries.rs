@@ -350,7 +350,7 @@ fn events_of_a_suspended_provider_wait() {
 
 pub fn reserve_notification(id: CompanyId) -> Notification {
     let company = NotifiedCompany { id, name: "Acme".into(), domain: "acme.example".into() };
-    Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true }
+    Notification::CertificateExpiring { company, expires_at: Timestamp::UNIX_EPOCH, has_expired: true }
 }
 
 pub fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {

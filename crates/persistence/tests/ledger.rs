@@ -4,7 +4,7 @@ use guerdon_domain::commands::Refusal;
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::providers::{self, ProviderChange};
+use guerdon_domain::providers::{self, UpdateProvider};
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::reserve::ReserveError;
 use guerdon_domain::users::DeleteUserError;
@@ -85,12 +85,10 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
             fixture.database.count_rows("deliveries WHERE state = 1 AND next_attempt_at IS NOT NULL"),
             5
         );
-        let unaddressed = ProviderChange { callback_url: Update::Clear, ..ProviderChange::default() };
+        let unaddressed = UpdateProvider { callback_url: Update::Clear, ..UpdateProvider::default() };
         fixture
             .store
-            .transaction(|tx| {
-                providers::change_provider(tx, fixture.provider, &unaddressed, &fixture.context())
-            })
+            .transaction(|tx| providers::update(tx, fixture.provider, &unaddressed, &fixture.context()))
             .unwrap();
         fixture.send_recognition(Sender::Company(fixture.company), &users[..2], 10).unwrap();
         assert_eq!(fixture.database.count_rows("deliveries WHERE state = 4 AND next_attempt_at IS NULL"), 2);

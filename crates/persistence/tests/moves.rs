@@ -7,7 +7,7 @@ use guerdon_domain::companies::{
     CompanyMove, HandOverError, TransferCompanyError, hand_over, record_archive, reopen, transfer_to_provider,
 };
 use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
-use guerdon_domain::providers::{self, Provider, ProviderChange};
+use guerdon_domain::providers::{self, Provider, UpdateProvider};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
 
@@ -69,11 +69,8 @@ fn a_company_transfer_waits_for_requests_in_flight_and_blocks_the_old_provider()
         });
         let sent = fixture.send_recognition(Sender::Company(fixture.company), &[ann], 1);
         assert!(matches!(sent, Err(SendError::Denied(_))));
-        let change = ProviderChange { suspended: Some(true), ..ProviderChange::default() };
-        fixture
-            .store
-            .transaction(|tx| providers::change_provider(tx, other, &change, &fixture.context()))
-            .unwrap();
+        let update = UpdateProvider { suspended: Some(true), ..UpdateProvider::default() };
+        fixture.store.transaction(|tx| providers::update(tx, other, &update, &fixture.context())).unwrap();
     });
 }
 
@@ -84,7 +81,7 @@ fn a_hand_over_without_an_archive_is_replaced_and_an_open_one_is_found_after_the
         let start = context.clock.now();
         let begin = |code: &str| -> CompanyMove {
             let token = context.ids.next_id();
-            let begin = |tx: &mut dyn Tx| hand_over(tx, fixture.company, (token, code), &context);
+            let begin = |tx: &mut dyn Tx| hand_over(tx, fixture.company, token, code, &context);
             fixture.store.transaction(begin).unwrap()
         };
         let archive = |outgoing: &CompanyMove| -> Result<(), HandOverError> {

@@ -27,6 +27,24 @@ fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
     fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
 }
 
+/// Inserts this number of copies of the only queued email.
+fn copy_mail(fixture: &LedgerFixture, copies: usize) {
+    let columns =
+        "company_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at";
+    let insert = |id: &str, numbers: &str| {
+        format!(
+            "INSERT INTO notifications (id, {columns}) SELECT {id}, {columns} FROM notifications, {numbers}"
+        )
+    };
+    let numbers = format!(
+        "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) SELECT i FROM n)"
+    );
+    let postgres = insert("gen_random_uuid()", &format!("generate_series(1, {copies})"));
+    fixture
+        .database
+        .execute_sql(&insert("randomblob(16)", &numbers), &format!("SET guerdon.writer = on; {postgres}"));
+}
+
 /// Claims due emails and returns each with the number of its attempts.
 fn claim_mails(fixture: &LedgerFixture, now: Timestamp, lease: u64, limit: u16) -> Vec<(Uuid, u16)> {
     let claim = claim_of_mails(now, now + LEASE, lease, limit);
@@ -105,5 +123,19 @@ fn a_small_clock_difference_reschedules_no_mail() {
         settle_mail(fixture, 1, 10, NotificationOutcome::RetryAt(now + RETRY_WAIT_MAX));
         assert_eq!(reschedule_mails(fixture, now - time::Duration::seconds(59)), 0);
         assert_eq!(reschedule_mails(fixture, now - time::Duration::seconds(61)), 2);
+    });
+}
+
+#[test]
+fn more_mails_to_an_address_than_one_statement_binds_are_deleted_together() {
+    on_each_database(|fixture| {
+        let at = current_time(fixture);
+        queue_mails(fixture, 1, at);
+        copy_mail(fixture, 33_000); // SQLite binds at most 32,766 values
+        let address = EmailAddress::parse("a@example.com").unwrap();
+        let deleted =
+            fixture.store.transaction(|tx| tx.delete_notifications_to(fixture.company, &address, at));
+        assert_eq!(deleted.unwrap(), 33_001);
+        assert_eq!(fixture.database.count_rows("notifications WHERE recipient = 'a@example.com'"), 0);
     });
 }

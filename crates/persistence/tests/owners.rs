@@ -17,9 +17,9 @@ fn change_owner_to(address: &str) -> UpdateCompany {
     UpdateCompany { owner_email: parse_email(address), ..UpdateCompany::default() }
 }
 
-fn update_user(fixture: &LedgerFixture, user: UserId, command: &UpdateUser) -> Result<(), UpdateUserError> {
+fn update_user(fixture: &LedgerFixture, user: UserId, update: &UpdateUser) -> Result<(), UpdateUserError> {
     let context = fixture.context();
-    fixture.store.transaction(|tx| users::update(tx, fixture.provider, user, command, &context).map(drop))
+    fixture.store.transaction(|tx| users::update(tx, fixture.provider, user, update, &context).map(drop))
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn two_long_names_can_be_written_back_although_their_join_exceeds_the_limit() {
         update_user(fixture, fixture.owner, &names).unwrap();
         let before = fixture.update_company(&UpdateCompany::default()).unwrap();
         let same = OwnerName::new(&before.owner_name());
-        let command = UpdateCompany { owner_name: Some(same), ..UpdateCompany::default() };
-        assert_eq!(fixture.update_company(&command).unwrap(), before);
+        let update = UpdateCompany { owner_name: Some(same), ..UpdateCompany::default() };
+        assert_eq!(fixture.update_company(&update).unwrap(), before);
         let other = OwnerName::new(&"y".repeat(256));
-        let command = UpdateCompany { owner_name: Some(other), ..UpdateCompany::default() };
-        assert!(fixture.update_company(&command).is_err());
+        let update = UpdateCompany { owner_name: Some(other), ..UpdateCompany::default() };
+        assert!(fixture.update_company(&update).is_err());
     });
 }
 

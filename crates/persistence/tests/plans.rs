@@ -335,7 +335,7 @@ fn read_all_pages(fixture: &LedgerFixture) {
         reads.outbox_statistics()?;
         for provider in [None, Some(fixture.provider)] {
             reads.count_undelivered_events(provider, 10_000)?;
-            for undelivered in [EventState::Exhausted, EventState::Unaddressed] {
+            for undelivered in [EventState::Pending, EventState::Exhausted, EventState::Unaddressed] {
                 reads.list_events(&EventQuery { provider, ..state(undelivered) })?;
             }
         }
@@ -382,8 +382,11 @@ fn no_console_page_scans_a_growing_table() {
                 let is_whole = ["SCAN a", "SCAN deliveries", "SCAN events", "SCAN journal_entries"]
                     .contains(&line)
                     || (line.starts_with("SCAN") && line.contains("USING INDEX sqlite_autoindex"));
+                // Pending events are few, so all of them may be read and sorted.
+                let is_of_pending_events = statement.contains("deliveries.state = 1");
+                let sorts = line.contains("TEMP B-TREE FOR ORDER BY") && statement.contains("events");
                 is_whole
-                    || line.contains("TEMP B-TREE FOR ORDER BY") && statement.contains("events")
+                    || sorts && !is_of_pending_events
                     || ["accounts", "deliveries", "events", "journal_entries"]
                         .iter()
                         .any(|table| is_seq_scan_of(line, table))

@@ -162,8 +162,8 @@ fn a_changed_recognition_emits_an_event() {
         let sent = fixture.send_recognition(Sender::User(ann), &[bob], 1).unwrap();
         fixture.delete_user(ann).unwrap();
         let context = fixture.context();
-        let change = |command: &UpdateRecognition| {
-            fixture.store.transaction(|tx| recognitions::update(tx, sent[0].id, command, &context)).unwrap()
+        let change = |update: &UpdateRecognition| {
+            fixture.store.transaction(|tx| recognitions::update(tx, sent[0].id, update, &context)).unwrap()
         };
         let event_count = || fixture.database.count_rows("events WHERE kind = 2");
         assert_eq!(change(&UpdateRecognition::default()), sent[0]);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::distributions::{DistributeError, Distribution};
 use guerdon_domain::ports::{DistributionsInTransit, StoreExt as _};
-use guerdon_domain::scheduler::finish_distributions;
+use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::create_databases;
 
@@ -23,7 +23,8 @@ fn begin_distribution(fixture: &LedgerFixture) -> Result<Distribution, Refusal> 
 pub fn one_step(fixture: &LedgerFixture) {
     let mut steps = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        finish_distributions(fixture.background.as_ref(), &fixture.command_queue(), &mut |_| {
+        let paused = &mut PausedDistributions::default();
+        finish_distributions(fixture.background.as_ref(), &fixture.command_queue(), paused, &mut |_| {
             steps += 1;
             std::panic::resume_unwind(Box::new("the process ends here"))
         })
@@ -159,5 +160,10 @@ fn an_unfinishable_distribution_does_not_block_others() {
             1,
             "the genuine distribution is finished"
         );
+        let mut paused = PausedDistributions::default();
+        let failures = |paused: &mut _| fixture.finish_unpaused_distributions(paused).len();
+        assert_eq!([failures(&mut paused), failures(&mut paused)], [1, 0], "it is retried every minute");
+        fixture.clock.set_time(fixture.context().clock.now() + Duration::from_secs(61));
+        assert_eq!(failures(&mut paused), 1);
     }
 }

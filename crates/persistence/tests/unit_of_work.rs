@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Consistency, Setting, StoreError, StoreExt as _, Verdict};
@@ -10,6 +12,8 @@ use guerdon_persistence::{Access, DatabaseUrl, open};
 use uuid::Uuid;
 
 use crate::support::{LedgerFixture, on_each_database};
+
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 fn maintenance_setting(fixture: &LedgerFixture) -> Option<String> {
     fixture.read_snapshot(|reads| reads.get_setting(Setting::Maintenance))
@@ -75,7 +79,7 @@ fn a_swallowed_failure_still_rolls_back() {
             );
             Verdict::Commit
         });
-        // PostgreSQL, which has concurrent writers, treats an existing row as a lost race.
+        // PostgreSQL, which has concurrent writers, treats an existing row as a conflict.
         assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
         assert_eq!(maintenance_setting(fixture), None);
     });
@@ -106,6 +110,35 @@ fn a_panic_rolls_back_only_its_own_unit() {
         });
         assert_eq!(maintenance_setting(fixture), None);
         assert_eq!(fixture.read_snapshot(|reads| reads.count_active_users(fixture.company)), 5);
+    });
+}
+
+/// A unit of the embedded database normally shares the commit of the unit that waits for the writer behind it.
+#[test]
+fn no_unit_waits_for_the_commit_of_a_long_one() {
+    on_each_database(|fixture| {
+        let (short_begins, short_is_begun) = channel();
+        let (long_begins, long_is_begun) = channel();
+        let (short_ended, has_ended) = channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let short = fixture.store.transaction(|tx| {
+                    short_begins.send(()).unwrap();
+                    long_is_begun.recv_timeout(WAIT_MAX).unwrap();
+                    (0..1_000).for_each(|_| std::thread::yield_now()); // the long unit queues for the writer
+                    tx.set_setting(Setting::Maintenance, "on")
+                });
+                short.unwrap();
+                short_ended.send(()).unwrap();
+            });
+            short_is_begun.recv_timeout(WAIT_MAX).unwrap();
+            long_begins.send(()).unwrap();
+            let long = fixture.background.long_transaction(|tx| {
+                has_ended.recv_timeout(WAIT_MAX).unwrap();
+                tx.get_setting(Setting::Maintenance)
+            });
+            assert_eq!(long.unwrap().as_deref(), Some("on"));
+        });
     });
 }
 

@@ -1,6 +1,7 @@
 //! The commands, with and without a running service.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
@@ -266,6 +267,23 @@ fn a_command_of_another_version_is_refused_by_the_running_service() {
             BufReader::new(&stream).read_line(&mut reply).unwrap();
             assert!(reply.contains("refused") && reply.contains("version"), "{reply}");
         }
+    });
+}
+
+#[test]
+fn a_request_without_its_final_line_feed_is_not_run() {
+    for_each_database(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        let mut stream = UnixStream::connect(service.data_dir.path().join("guerdon.sock")).unwrap();
+        stream
+            .write_all(br#"{"version": "0.0.1", "database": "x", "by": null, "command": {"seal": {}}}"#)
+            .unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        assert_eq!(reply, "");
     });
 }
 

@@ -186,6 +186,14 @@ fn strict_mode_and_problem_details_are_opt_in() {
             ("Prefer", "respond-async, handling=strict"),
         );
         assert_eq!(refused.expect_error(400), "the body has unknown fields: departement");
+        let faulty = json!({"points_per_dolar": 1});
+        let path = format!("/v1/companies/{}/rate_preview", sample.company);
+        let refused = post_with_header(service, &sample, &path, &faulty, ("Prefer", "handling=strict"));
+        assert_eq!(
+            refused.expect_error(400),
+            "points_per_dollar is required and must be an integer from 1 to 10000; \
+             the body has unknown fields: points_per_dolar"
+        );
         let created = post_with_header(service, &sample, "/v1/users", &body, ("Prefer", "handling=lenient"));
         assert_eq!((created.status, created.header("x-ignored-fields")), (201, Some("departement")));
         let authorization = basic_authorization(&sample.provider);

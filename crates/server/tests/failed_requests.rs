@@ -50,6 +50,7 @@ fn a_failed_request_is_found_by_its_id_even_after_a_restart() {
         let ids: Vec<&str> = all.iter().map(|request| request["request_id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["third", "second", "complaint-1"], "newest first");
         check_filters(service, &sample.provider, &other);
+        assert_eq!(all[1]["reason"], "the company belongs to another provider: id …");
         let found = list(service, &["--request-id", "complaint-1"]);
         let (at, duration) = (&found[0]["at"], &found[0]["duration_ms"]);
         assert!(at.as_str().unwrap().ends_with('Z') && duration.is_u64());

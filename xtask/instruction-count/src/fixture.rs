@@ -14,7 +14,7 @@ use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::ports::{Context, IdGenerator as _, LedgerTx, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{
     DomainName, EmailAddress, Message, OccasionId, ProviderId, SingleLine, UserId, WebUrl,
@@ -59,7 +59,7 @@ impl Fixture {
         let points = Points::new(POINTS).context("points")?;
         for wallet in [WalletType::Peer, WalletType::User] {
             let (company_id, sum) = (company, Sum::Points(points));
-            let deposit = ChangeReserve { company_id, change: ReserveChange::Deposit, sum };
+            let deposit = ChangeReserve { company_id, direction: ReserveDirection::Deposit, sum };
             execute_command(tx, provider, &deposit, &context)?;
             execute_command(tx, provider, &OverrideBalance { user_id: *sender, wallet, sum }, &context)?;
         }

@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
         match self.take_field(name) {
             Some(Field::Text(text)) => self.report.accept_parsed(name, T::from_text(&text)),
             Some(_) => self.reject_type(name, T::EXPECTED),
-            None => self.report.add_fault(name, "is required"),
+            None => self.reject_absence(name, T::EXPECTED),
         }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
             Some(Field::HugeNumber { is_negative: false }) => Some(i64::MAX),
             Some(Field::HugeNumber { is_negative: true }) => Some(i64::MIN),
             Some(_) => self.reject_type(name, "an integer"),
-            None => self.report.add_fault(name, "is required"),
+            None => self.reject_absence(name, "an integer"),
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         self.report.declare_parameter(|| Parameter::required(name, T::value_schema()));
         match self.take_field(name) {
             Some(value) => self.convert_integer(name, &value),
-            None => self.report.add_fault(name, "is required"),
+            None => self.reject_absence(name, T::EXPECTED),
         }
     }
 
@@ -148,31 +148,26 @@ impl<'a> Fields<'a> {
         names
     }
 
-    /// Rejects unknown fields (behaviour 7.4).
-    pub fn reject_unknown(&self) -> Result<(), InvalidBody> {
-        if self.values.is_empty() {
-            return Ok(());
+    /// Adds a fault if there are unknown fields (behaviour 7.4). Call this after the fields were read.
+    pub fn reject_unknown(&mut self) {
+        if !self.values.is_empty() {
+            let names = self.list_ignored(|_| true);
+            let fault = FieldFault::of_unknown_fields(&names, "the body has unknown fields");
+            self.report.faults.push(fault);
         }
-        let names = self.list_ignored(|_| true);
-        Err(InvalidBody::from_faults(vec![FieldFault::of_unknown_fields(
-            &names,
-            "the body has unknown fields",
-        )]))
     }
 
     /// Returns the value that a reader returned, or an error with every fault.
     pub fn check_faults<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
-        if self.report.faults.is_empty()
-            && self.values.iter().any(|(name, value)| name.contains('\0') || value.has_nul())
-        {
+        let mut faults = self.report.faults.clone();
+        if self.values.iter().any(|(name, value)| name.contains('\0') || value.has_nul()) {
             let names = self.list_ignored(Field::has_nul);
-            let fault = FieldFault::of_fields(names, "unknown fields must not contain U+0000");
-            return Err(InvalidBody::from_faults(vec![fault]));
+            faults.push(FieldFault::of_unknown_fields(&names, "unknown fields must not contain U+0000"));
         }
         match read {
-            Some(read) if self.report.faults.is_empty() => Ok(read),
-            None if self.report.faults.is_empty() => Err(InvalidBody::new("the body is invalid")),
-            _ => Err(InvalidBody::from_faults(self.report.faults.clone())),
+            Some(read) if faults.is_empty() => Ok(read),
+            None if faults.is_empty() => Err(InvalidBody::new("the body is invalid")),
+            _ => Err(InvalidBody::from_faults(faults)),
         }
     }
 
@@ -189,6 +184,10 @@ impl<'a> Fields<'a> {
     fn reject_type<T>(&mut self, name: &str, expected: &str) -> Option<T> {
         self.report.add_fault(name, format!("must be {expected}"))
     }
+
+    fn reject_absence<T>(&mut self, name: &str, expected: &str) -> Option<T> {
+        self.report.add_fault(name, format!("is required and must be {expected}"))
+    }
 }
 
 #[cfg(test)]
@@ -204,7 +203,7 @@ mod tests {
     pub fn fault_text(fields: &Fields<'_>) -> String {
         match fields.check_faults(Some(())) {
             Ok(()) => String::new(),
-            Err(refusal) => refusal.to_string(),
+            Err(error) => error.to_string(),
         }
     }
 
@@ -222,8 +221,8 @@ mod tests {
         check(r#"{"a": "0193a5c0-0000-7000-8000-000000000001"}"#, "");
         check(r#"{"a": "x"}"#, "a must be a UUID");
         check(r#"{"a": ""}"#, "a must be a UUID");
-        check(r#"{"a": null}"#, "a is required");
-        check("{}", "a is required");
+        check(r#"{"a": null}"#, "a is required and must be a string with a UUID");
+        check("{}", "a is required and must be a string with a UUID");
         check(r#"{"a": ["0193a5c0-0000-7000-8000-000000000001"]}"#, "a must be a string with a UUID");
         check(r#"{"a": 1}"#, "a must be a string with a UUID");
     }
@@ -283,10 +282,18 @@ mod tests {
 
     #[test]
     fn unknown_fields_must_not_contain_nul() {
-        for body in [r#"{"a": "x\u0000"}"#, r#"{"a": [{"b": "\u0000"}]}"#, r#"{"a\u0000": 1}"#] {
-            assert!(parse_fields(body).check_faults(Some(())).is_err(), "{body}");
-        }
-        assert!(parse_fields(r#"{"a": [{"b": "x"}]}"#).check_faults(Some(())).is_ok());
+        let check =
+            |body: &str, expected: &str| assert_eq!(fault_text(&parse_fields(body)), expected, "{body}");
+        let rule = "unknown fields must not contain U+0000";
+        check(r#"{"a": "x\u0000", "b": "x"}"#, &format!("{rule}: a"));
+        check(r#"{"b": [{"c": "\u0000"}], "a": "\u0000"}"#, &format!("{rule}: a, b"));
+        check(r#"{"a\u0000": 1}"#, rule);
+        check(r#"{"a": [{"b": "x"}]}"#, "");
+        let mut fields = parse_fields(r#"{"a": "\u0000"}"#);
+        fields.read_unchecked_integer("b");
+        fields.reject_unknown();
+        let all = format!("b is required and must be an integer; the body has unknown fields: a; {rule}: a");
+        assert_eq!(fault_text(&fields), all);
     }
 
     #[test]

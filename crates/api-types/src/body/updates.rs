@@ -117,8 +117,8 @@ mod tests {
         fields.read_required::<SingleLine>("a");
         fields.read_required::<SingleLine>("b");
         fields.read_optional_integer::<PointsPerDollar>("c");
-        let expected =
-            "a must be a string of 1 to 255 characters; b is required; c must be an integer from 1 to 10000";
+        let expected = "a must be a string of 1 to 255 characters; \
+             b is required and must be a string of 1 to 255 characters; c must be an integer from 1 to 10000";
         assert_eq!(fault_text(&fields), expected);
     }
 }

@@ -109,8 +109,11 @@ mod tests {
         check("owner_name", "\"Ada\"", true);
         check("owner_name", "\" \"", false);
         check("logo_url", "null", false);
-        let expected = "domain is required; company_name is required; owner_email is required; \
-                   owner_name is required; logo_url is required";
+        let expected = "domain is required and must be a string with a domain name; \
+             company_name is required and must be a string of 1 to 255 characters; \
+             owner_email is required and must be a string with an email address; \
+             owner_name is required and must be a string of 1 to 255 characters; \
+             logo_url is required and must be a string with an http or https URL";
         assert_eq!(fault_text("{}"), expected);
     }
 }

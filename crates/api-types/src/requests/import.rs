@@ -41,6 +41,6 @@ fn parse_row<T>(
     let message = |fault: InvalidBody| fault.to_string();
     let mut fields = Fields::parse(&body).map_err(message)?;
     let value = reader(&mut fields);
-    fields.reject_unknown().map_err(message)?;
+    fields.reject_unknown();
     fields.check_faults(value).map_err(message)
 }

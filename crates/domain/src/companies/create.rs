@@ -73,13 +73,13 @@ pub enum CreateCompanyError {
 pub fn create<T>(
     tx: &mut T,
     scope: ProviderId,
-    command: &CreateCompany,
+    new: &CreateCompany,
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, CreateCompanyError>
 where
     T: Accounts + JournalEntries + Companies + ReadCorporations + Users + ?Sized,
 {
-    if let Some(id) = command.corporation_id {
+    if let Some(id) = new.corporation_id {
         tx.find_corporation(scope, id)?.or_denied_reference("corporation_id", id.as_uuid())?;
     }
     let now = context.clock.now();
@@ -87,14 +87,14 @@ where
     let company = Company {
         id: CompanyId::from_uuid(context.ids.next_id()),
         provider_id: scope,
-        corporation_id: command.corporation_id,
-        domain: command.domain.clone(),
-        name: command.name.clone(),
+        corporation_id: new.corporation_id,
+        domain: new.domain.clone(),
+        name: new.name.clone(),
         owner_id,
-        logo_url: command.logo_url.clone(),
-        rate: command.rate,
-        reserve_alert: command.reserve_alert,
-        reserve_bcc: command.reserve_bcc.clone(),
+        logo_url: new.logo_url.clone(),
+        rate: new.rate,
+        reserve_alert: new.reserve_alert,
+        reserve_bcc: new.reserve_bcc.clone(),
         allow_zero_points: false,
         created_at: now,
         updated_at: now,
@@ -109,9 +109,9 @@ where
         tx.set_reserve_alert(company.id, Some(threshold))?;
     }
     let mut profile = Profile::with_name(
-        command.owner_email.clone(),
-        command.owner_first_name.clone(),
-        command.owner_last_name.clone(),
+        new.owner_email.clone(),
+        new.owner_first_name.clone(),
+        new.owner_last_name.clone(),
     );
     profile.company_admin = true;
     let owner = User::new(owner_id, company.id, profile, now);

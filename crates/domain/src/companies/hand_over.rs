@@ -38,12 +38,13 @@ pub enum HandOverError {
 pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
-    (token, release_code): (Uuid, &str),
+    token: Uuid,
+    release_code: &str,
     context: &Context<'_>,
 ) -> Result<CompanyMove, HandOverError> {
     tx.lock_provider_exclusive(id)?;
     if let Some(existing) = tx.find_latest_hand_over(id)?.filter(|latest| latest.completed_at.is_none()) {
-        return continue_hand_over(tx, existing, (token, release_code), context);
+        return continue_hand_over(tx, existing, token, release_code, context);
     }
     tx.lock_row(LockableRow::Company(id))?;
     let mut company = any_provider::find_company(tx, id)?.ok_or(HandOverError::NoSuchCompany)?;
@@ -73,7 +74,8 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
 fn continue_hand_over<T: AuditLog + Companies + CompanyMoves + ?Sized>(
     tx: &mut T,
     existing: CompanyMove,
-    (token, release_code): (Uuid, &str),
+    token: Uuid,
+    release_code: &str,
     context: &Context<'_>,
 ) -> Result<CompanyMove, HandOverError> {
     if existing.archived_at.is_some() {

@@ -57,11 +57,8 @@ pub fn check_import<T: CompanyMoves + Companies + ReadProviders + ?Sized>(
     incoming: &IncomingCompany,
     api_key: &str,
 ) -> Result<(), ImportCompanyError> {
-    match tx.find_company_move(incoming.token)?.map(|found| found.direction) {
-        Some(MoveDirection::Incoming) => return Err(ImportCompanyError::AlreadyImported),
-        Some(MoveDirection::Refused) => return Err(ImportCompanyError::Refused),
-        Some(MoveDirection::Outgoing) => return Err(ImportCompanyError::CompanyExists),
-        None => {}
+    if is_refused(tx, incoming.token)? {
+        return Err(ImportCompanyError::Refused);
     }
     if tx.provider_of_company(incoming.company_id)?.is_some() {
         return Err(ImportCompanyError::CompanyExists);
@@ -165,15 +162,22 @@ pub fn refuse_import<T: AuditLog + CompanyMoves + ?Sized>(
     incoming: &IncomingCompany,
     context: &Context<'_>,
 ) -> Result<(), ImportCompanyError> {
-    match tx.find_company_move(incoming.token)?.map(|found| found.direction) {
-        Some(MoveDirection::Incoming) => return Err(ImportCompanyError::AlreadyImported),
-        Some(MoveDirection::Refused) => return Ok(()),
-        Some(MoveDirection::Outgoing) => return Err(ImportCompanyError::CompanyExists),
-        None => {}
+    if is_refused(tx, incoming.token)? {
+        return Ok(());
     }
     let entry = context.new_audit_entry(Action::CompanyImported).with_object(incoming.token);
     tx.record_audit_entry(&entry.with_detail(format!("refused company {}", incoming.company_id)))?;
     Ok(tx.insert_company_move(&completed_move(incoming, MoveDirection::Refused, context.clock.now()))?)
+}
+
+/// Returns whether this cell has refused the archive. Fails if this cell has imported or created it.
+fn is_refused<T: CompanyMoves + ?Sized>(tx: &mut T, token: Uuid) -> Result<bool, ImportCompanyError> {
+    match tx.find_company_move(token)?.map(|found| found.direction) {
+        Some(MoveDirection::Incoming) => Err(ImportCompanyError::AlreadyImported),
+        Some(MoveDirection::Outgoing) => Err(ImportCompanyError::CompanyExists),
+        Some(MoveDirection::Refused) => Ok(true),
+        None => Ok(false),
+    }
 }
 
 fn completed_move(incoming: &IncomingCompany, direction: MoveDirection, at: Timestamp) -> CompanyMove {

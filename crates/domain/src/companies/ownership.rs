@@ -11,14 +11,14 @@ use crate::values::{EmailAddress, SingleLine, UserId};
 pub(super) fn update_owner<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
-    command: &UpdateCompany,
+    update: &UpdateCompany,
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError> {
-    let other_name = command.owner_name.as_ref().filter(|owner_name| owner_name.text != found.owner_name());
+    let other_name = update.owner_name.as_ref().filter(|owner_name| owner_name.text != found.owner_name());
     let other_name = other_name.map(|name| name.clone().into_parts()).transpose();
     let other_name = other_name.map_err(UpdateCompanyError::OwnerName)?;
     let other_email =
-        command.owner_email.as_ref().filter(|owner_email| owner_email.folded() != found.owner_email.folded());
+        update.owner_email.as_ref().filter(|owner_email| owner_email.folded() != found.owner_email.folded());
     if other_name.is_none() && other_email.is_none() {
         return Ok(found);
     }

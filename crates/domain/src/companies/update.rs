@@ -14,7 +14,7 @@ pub fn update<T>(
     tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
-    command: &UpdateCompany,
+    update: &UpdateCompany,
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError>
 where
@@ -22,14 +22,14 @@ where
 {
     tx.lock_row(LockableRow::Company(id))?;
     let found = tx.find_company(scope, id)?.or_denied("id")?;
-    if command.domain.as_ref().is_some_and(|domain| *domain != found.company.domain) {
+    if update.domain.as_ref().is_some_and(|domain| *domain != found.company.domain) {
         return Err(UpdateCompanyError::OtherDomain);
     }
     let now = context.clock.now();
     let before = found.company.clone();
-    let mut changed = ownership::update_owner(tx, found, command, context)?;
+    let mut changed = ownership::update_owner(tx, found, update, context)?;
     let company = &mut changed.company;
-    command.apply(company);
+    update.apply(company);
     if *company != before {
         company.updated_at = now;
         tx.update_company(company)?;

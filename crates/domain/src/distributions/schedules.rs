@@ -47,32 +47,28 @@ const PAST_DATES_MAX: u32 = 1_000;
 /// Creates a schedule. The distributions of its past dates run one after the other.
 pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
     tx: &mut T,
-    command: &CreateSchedule,
+    new: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
     let company =
-        any_provider::lock_and_find_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
-    let points = command.sum.to_points(company.rate)?;
+        any_provider::lock_and_find_company(tx, new.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let points = new.sum.to_points(company.rate)?;
     if points == Points::ZERO || payment_price(company.rate, points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
     }
     let today = context.clock.now();
-    if command
-        .period
-        .nth_date(command.start_on, PAST_DATES_MAX)
-        .is_some_and(|date| date.start_of_day() <= today)
-    {
+    if new.period.nth_date(new.start_on, PAST_DATES_MAX).is_some_and(|date| date.start_of_day() <= today) {
         return Err(ScheduleError::TooManyPastDates);
     }
     let schedule = Schedule {
         id: ScheduleId::from_uuid(context.ids.next_id()),
         company_id: company.id,
-        wallet: command.wallet,
+        wallet: new.wallet,
         points,
-        period: command.period,
-        start_on: command.start_on,
-        next_on: command.start_on,
-        due_at: command.start_on.start_of_day(),
+        period: new.period,
+        start_on: new.start_on,
+        next_on: new.start_on,
+        due_at: new.start_on.start_of_day(),
         failed_attempts: None,
         created_at: context.clock.now(),
         cancelled_at: None,
@@ -82,8 +78,8 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
         .new_audit_entry(Action::ScheduleCreated)
         .with_company(company.id)
         .with_provider(company.provider_id);
-    let (points, wallet, every) = (schedule.points.get(), schedule.wallet.name(), schedule.period.name());
-    let detail = format!("{points} points into each {wallet} every {every} from {}", schedule.start_on);
+    let (points, wallet, every) = (schedule.points.to_text(), schedule.wallet.name(), schedule.period.name());
+    let detail = format!("{points} into each {wallet} every {every} from {}", schedule.start_on);
     tx.record_audit_entry(&entry.with_object(schedule.id.as_uuid()).with_detail(detail))?;
     Ok(schedule)
 }

@@ -7,7 +7,7 @@ use super::rules::{LedgerError, amount_out_of_range, require_rule};
 use super::{
     AccountBook, AccountState, Paid, Payment, PaymentKind, PaymentOutcome, ThresholdCrossing, Transfer,
 };
-use crate::money::{Amount, Points, Price, balance_difference};
+use crate::money::{Amount, Points, Price, balance_difference, rounding_shortfall};
 use crate::values::checked_cast;
 use crate::wallets::{Account, Reason};
 
@@ -41,10 +41,10 @@ impl AccountBook {
             }
             PaymentKind::EmptyWallets { wallets, to } => self.empty_wallets(payment, wallets, to),
             PaymentKind::SingleLeg { from, to, price, leg } => {
-                self.pay_single_leg(payment, (from, to), price, leg)
+                self.pay_single_leg(payment, from, to, price, leg)
             }
             PaymentKind::SharePerReceiver { from, to, first_leg, each, points } => {
-                self.pay_share_per_receiver(payment, from, (to, first_leg), each, points)
+                self.pay_share_per_receiver(payment, from, to, first_leg, each, points)
             }
             PaymentKind::SetBalance { wallet, reserve, points } => {
                 self.set_wallet_balance(payment, wallet, reserve, points)
@@ -88,7 +88,7 @@ impl AccountBook {
         }
         for ((leg, sequence), credit) in (1..).zip(debited.first_sequence..).zip(credits) {
             let credited = (*credit, self.credit_account(*credit, price.each)?);
-            self.add_leg(payment, leg, ((debited.payer, sequence), credited), (price.each, points))?;
+            self.add_leg(payment, leg, (debited.payer, sequence), credited, price.each, points)?;
         }
         let transfer_count = checked_cast(credits.len());
         Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: debited.threshold_crossing }))
@@ -120,7 +120,7 @@ impl AccountBook {
             transfer_count += 1;
             let credited = (to, self.credit_account(to, amount)?);
             let points = payment.rate.shown_points(amount);
-            self.add_leg(payment, transfer_count, ((*wallet, sequence), credited), (amount, points))?;
+            self.add_leg(payment, transfer_count, (*wallet, sequence), credited, amount, points)?;
         }
         Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: None }))
     }
@@ -128,15 +128,23 @@ impl AccountBook {
     fn pay_single_leg(
         &mut self,
         payment: &Payment<'_>,
-        (from, to): (Account, Account),
+        from: Account,
+        to: Account,
         price: Price,
         leg: u32,
     ) -> Result<PaymentOutcome, LedgerError> {
         let Some(debited) = self.debit_covering_payer(payment, &[from], 1, price)? else {
             return Ok(PaymentOutcome::InsufficientFunds);
         };
-        let accounts = ((from, debited.first_sequence), (to, self.credit_account(to, price.total)?));
-        self.add_leg(payment, leg, accounts, (price.total, price.points_total))?;
+        let credited = (to, self.credit_account(to, price.total)?);
+        self.add_leg(
+            payment,
+            leg,
+            (from, debited.first_sequence),
+            credited,
+            price.total,
+            price.points_total,
+        )?;
         Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, threshold_crossing: debited.threshold_crossing }))
     }
 
@@ -145,7 +153,8 @@ impl AccountBook {
         &mut self,
         payment: &Payment<'_>,
         from: Account,
-        (to, first_leg): (&[Account], u32),
+        to: &[Account],
+        first_leg: u32,
         each: Amount,
         points: Points,
     ) -> Result<PaymentOutcome, LedgerError> {
@@ -166,7 +175,7 @@ impl AccountBook {
         };
         for (sequence, (leg, credit)) in (debited.first_sequence..).zip(&open) {
             let credited = (**credit, self.credit_account(**credit, each)?);
-            self.add_leg(payment, *leg, ((from, sequence), credited), (each, points))?;
+            self.add_leg(payment, *leg, (from, sequence), credited, each, points)?;
         }
         let transfer_count = checked_cast(open.len());
         Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: None }))
@@ -232,11 +241,12 @@ impl AccountBook {
         let Some(payer) = self.find_covering_payer(payers, price)? else { return Ok(None) };
         let state = self.account_mut(payer)?;
         let before = state.balance;
-        let remaining = before.checked_sub(price.total).ok_or_else(amount_out_of_range)?;
-        let is_short = remaining.is_negative() && !payer.kind().is_outside();
-        let shortfall = if is_short { price.total.checked_sub(before) } else { Some(Amount::ZERO) };
+        let is_outside = payer.kind().is_outside();
+        let shortfall = if is_outside { Some(Amount::ZERO) } else { rounding_shortfall(&price, before) };
         state.rounding_shortfall = shortfall.ok_or_else(amount_out_of_range)?;
-        state.balance = if is_short { Amount::ZERO } else { remaining };
+        let is_short = !state.rounding_shortfall.is_zero();
+        let remaining = if is_short { Some(Amount::ZERO) } else { before.checked_sub(price.total) };
+        state.balance = remaining.ok_or_else(amount_out_of_range)?;
         let count: i64 = checked_cast(count);
         let first_sequence = state.entry_count + i64::from(is_short) + 1;
         state.entry_count = first_sequence + count - 1;
@@ -275,16 +285,18 @@ impl AccountBook {
         state.entry_count += 1;
         state.check_rules(rounding.kind())?;
         let debit = (rounding, state.entry_count);
-        self.add_leg(payment, 0, (debit, payer), (amount, Points::ZERO))
+        self.add_leg(payment, 0, debit, payer, amount, Points::ZERO)
     }
 
-    /// Adds one leg of a payment.
+    /// Adds one leg of a payment. Each account has the sequence number of its entry.
     fn add_leg(
         &mut self,
         payment: &Payment<'_>,
         leg: u32,
-        (debit, credit): ((Account, i64), (Account, i64)),
-        (amount, points): (Amount, Points),
+        debit: (Account, i64),
+        credit: (Account, i64),
+        amount: Amount,
+        points: Points,
     ) -> Result<(), LedgerError> {
         let reason = if leg == 0 { Reason::Rounding } else { payment.reason };
         let transfer = Transfer {

@@ -29,10 +29,6 @@ impl ReadAccounts for MemoryTx {
         })
     }
 
-    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
-        self.query(|data| data.wallets_of_user(user))
-    }
-
     fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
         self.query(|data| users.iter().map(|user| data.wallets_of_user(*user)).collect())
     }

@@ -19,10 +19,10 @@ pub enum Lookup<T> {
 /// Why a referenced object cannot be used (behaviour 5.4), with the field that referred to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// No object has this id: 404 in the API.
+    /// No object has this id.
     #[error("{} {}", .0, self.reason())]
     Absent(&'static str),
-    /// The object belongs to another provider: 403 in the API.
+    /// The object belongs to another provider.
     #[error("{} {}", .0, self.reason())]
     Foreign(&'static str),
 }

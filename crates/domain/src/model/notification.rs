@@ -78,5 +78,5 @@ pub enum Notification {
         reason: String,
     },
     /// The certificate of the company's identity provider expires within 30 days, or has expired.
-    CertificateExpiring { company: NotifiedCompany, ends_at: Timestamp, has_ended: bool },
+    CertificateExpiring { company: NotifiedCompany, expires_at: Timestamp, has_expired: bool },
 }

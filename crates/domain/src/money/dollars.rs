@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::rate::divide_half_even;
 use super::{Points, PointsPerDollar};
 
 /// The worth of points in dollars and whole cents, rounded half to even. For display, never for calculations.
@@ -13,10 +14,7 @@ pub struct Dollars {
 impl Dollars {
     /// The worth of points at a rate.
     pub fn from_points(points: Points, rate: PointsPerDollar) -> Self {
-        let (worth, rate) = (i128::from(points.get()) * 100, i128::from(rate.get()));
-        let (cents, rest) = (worth.div_euclid(rate), worth.rem_euclid(rate));
-        let rounds_up = rest * 2 > rate || (rest * 2 == rate && cents % 2 == 1);
-        Self { cents: cents + i128::from(rounds_up) }
+        Self { cents: divide_half_even(i128::from(points.get()) * 100, i128::from(rate.get())) }
     }
 }
 

@@ -56,15 +56,8 @@ impl PointsPerDollar {
 
     /// The worth of points, rounded half to even; `None` if it exceeds the largest [`Amount`].
     pub fn to_amount(self, points: Points) -> Option<Amount> {
-        let rate = i128::from(self.0);
-        let numerator = i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR);
-        let (floor, rest) = (numerator / rate, numerator % rate);
-        let rounds_up = match (2 * rest).cmp(&rate) {
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => floor % 2 == 1,
-            std::cmp::Ordering::Greater => true,
-        };
-        i64::try_from(floor + i128::from(rounds_up)).ok().map(Amount::from_nanodollars)
+        let nanodollars = i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR);
+        i64::try_from(divide_half_even(nanodollars, self.0.into())).ok().map(Amount::from_nanodollars)
     }
 
     /// The points that an amount is worth exactly; `None` if that is not a whole number of points, or
@@ -112,6 +105,13 @@ impl PointsPerDollar {
         let rounding = i128::from(scaled.rem_euclid(rate) > 0);
         i64::try_from(scaled.div_euclid(rate) + rounding).ok().map(Amount::from_nanodollars)
     }
+}
+
+/// The quotient of a non-negative numerator and a positive divisor, rounded half to even.
+pub(super) fn divide_half_even(numerator: i128, divisor: i128) -> i128 {
+    let (floor, rest) = (numerator / divisor, numerator % divisor);
+    let rounds_up = rest * 2 > divisor || (rest * 2 == divisor && floor % 2 == 1);
+    floor + i128::from(rounds_up)
 }
 
 impl Default for PointsPerDollar {

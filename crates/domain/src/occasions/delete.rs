@@ -1,6 +1,6 @@
 //! Deleting an occasion (behaviour 14.4).
 
-use super::ChangeOccasionError;
+use super::UpdateOccasionError;
 use super::update::lock_occasion;
 use crate::ports::{Context, Locks, Occasions};
 use crate::values::{OccasionId, ProviderId};
@@ -12,7 +12,7 @@ pub fn delete<T: Locks + Occasions + ?Sized>(
     scope: ProviderId,
     id: OccasionId,
     context: &Context<'_>,
-) -> Result<(), ChangeOccasionError> {
+) -> Result<(), UpdateOccasionError> {
     lock_occasion(tx, scope, id)?;
     Ok(tx.mark_occasion_deleted(id, context.clock.now())?)
 }

@@ -8,6 +8,6 @@ mod update;
 pub use create::{CreateOccasionError, create};
 pub use delete::delete;
 pub use global::{GlobalOccasionError, create_global, delete_global, set_global};
-pub use update::{ChangeOccasionError, UpdateOccasion, update};
+pub use update::{UpdateOccasion, UpdateOccasionError, update};
 
 pub use crate::model::{Occasion, OccasionText};

@@ -22,7 +22,7 @@ pub struct UpdateOccasion {
 
 /// Why an occasion was not changed or deleted.
 #[derive(Debug, thiserror::Error)]
-pub enum ChangeOccasionError {
+pub enum UpdateOccasionError {
     /// The occasion cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
@@ -41,15 +41,15 @@ pub fn update<T: Locks + Occasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
-    command: &UpdateOccasion,
+    update: &UpdateOccasion,
     context: &Context<'_>,
-) -> Result<Occasion, ChangeOccasionError> {
+) -> Result<Occasion, UpdateOccasionError> {
     let before = lock_occasion(tx, scope, id)?;
-    if command.company_id.is_some_and(|company_id| Some(company_id) != before.company_id) {
-        return Err(ChangeOccasionError::OtherCompany);
+    if update.company_id.is_some_and(|company_id| Some(company_id) != before.company_id) {
+        return Err(UpdateOccasionError::OtherCompany);
     }
     let mut occasion = before.clone();
-    apply_update(command, &mut occasion);
+    apply_update(update, &mut occasion);
     if occasion != before {
         occasion.updated_at = context.clock.now();
         tx.update_occasion(&occasion)?;
@@ -62,18 +62,18 @@ pub(super) fn lock_occasion<T: Locks + ReadOccasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
-) -> Result<Occasion, ChangeOccasionError> {
+) -> Result<Occasion, UpdateOccasionError> {
     let found = tx.find_occasion(scope, id)?.or_denied("id")?;
-    tx.lock_provider_shared(found.company_id.ok_or(ChangeOccasionError::Global)?)?;
+    tx.lock_provider_shared(found.company_id.ok_or(UpdateOccasionError::Global)?)?;
     tx.lock_row(LockableRow::Occasion(id))?;
     Ok(tx.find_occasion(scope, id)?.or_denied("id")?)
 }
 
-fn apply_update(command: &UpdateOccasion, occasion: &mut Occasion) {
+fn apply_update(update: &UpdateOccasion, occasion: &mut Occasion) {
     let text = &mut occasion.text;
-    text.name = command.name.as_ref().unwrap_or(&text.name).clone();
-    text.title = command.title.as_ref().unwrap_or(&text.title).clone();
-    text.default_message = command.default_message.as_ref().unwrap_or(&text.default_message).clone();
-    occasion.enabled = command.enabled.unwrap_or(occasion.enabled);
-    occasion.visible = command.visible.unwrap_or(occasion.visible);
+    text.name = update.name.as_ref().unwrap_or(&text.name).clone();
+    text.title = update.title.as_ref().unwrap_or(&text.title).clone();
+    text.default_message = update.default_message.as_ref().unwrap_or(&text.default_message).clone();
+    occasion.enabled = update.enabled.unwrap_or(occasion.enabled);
+    occasion.visible = update.visible.unwrap_or(occasion.visible);
 }

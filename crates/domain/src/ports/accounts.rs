@@ -27,7 +27,9 @@ pub trait ReadAccounts {
     fn find_balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
 
     /// A user's wallets in the order user, peer, manager. The balances of a deleted user are zero.
-    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
+    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
+        Ok(self.list_wallets_of_users(&[user])?.pop().unwrap_or_default())
+    }
 
     /// The wallets of several users, in the order of `users`.
     fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;

@@ -7,26 +7,26 @@ use crate::ledger::LedgerError;
 pub enum StoreError {
     /// Too much contention: the transaction conflicted with others too often, or too many others are waiting. A retry
     /// may succeed.
-    #[error("the database is busy")]
+    #[error("{}", self.kind())]
     Busy,
     /// The read did not run, because it would have had to wait and its caller does not allow that. The same read may
     /// succeed if it is allowed to wait.
-    #[error("the database cannot respond without waiting")]
+    #[error("{}", self.kind())]
     WouldBlock,
     /// The operation took longer than the time limit; nothing was committed.
-    #[error("the deadline has passed")]
+    #[error("{}", self.kind())]
     DeadlineExceeded,
     /// The database cannot be reached or does not accept writes; nothing was committed. The string is for the
     /// log, never for a client.
-    #[error("the database is unavailable: {0}")]
+    #[error("{}: {}", self.kind(), .0)]
     Unavailable(String),
     /// The acknowledgement of a commit was lost, or the disk failed during a commit: the transaction may have been
     /// committed, or the next start of the process may commit it. An idempotency key makes a retry safe. The string is
     /// for the log, never for a client.
-    #[error("the outcome of a commit is unknown: {0}")]
+    #[error("{}: {}", self.kind(), .0)]
     OutcomeUnknown(String),
     /// The company was handed over to another cell: it can be read here, but not written.
-    #[error("the company is being moved to another cell")]
+    #[error("{}", self.kind())]
     CompanyHandedOver,
     /// A stored value violates the rules of its type.
     #[error("{table}.{column} of {id} is corrupt")]
@@ -37,7 +37,7 @@ pub enum StoreError {
         id: String,
     },
     /// A defect of the program or its schema. The string is for the log, never for a client.
-    #[error("internal error: {0}")]
+    #[error("{}: {}", self.kind(), .0)]
     Broken(String),
 }
 

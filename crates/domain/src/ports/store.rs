@@ -114,6 +114,12 @@ pub trait Store: Send + Sync {
     /// transaction. If any call inside fails, the transaction rolls back, whatever the verdict.
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
+    /// Like [`Store::run_transaction`], for a unit of work that may take seconds or hours. Other units never wait for its
+    /// commit to learn their own result.
+    fn run_long_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.run_transaction(work)
+    }
+
     /// The differences between the schema and what the migrations create, one line each: for example a
     /// missing trigger or a loosened constraint.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
@@ -134,16 +140,17 @@ pub trait StoreExt: Store {
     /// Runs one transaction: `Ok` commits, `Err` rolls back.
     fn transaction<T, E: From<StoreError>>(
         &self,
-        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut outcome = None;
-        self.run_transaction(&mut |tx| {
-            let result = work(tx);
-            let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-            outcome = Some(result);
-            verdict
-        })?;
-        outcome.unwrap_or_else(did_not_run)
+        run_and_return(|unit| self.run_transaction(unit), work)
+    }
+
+    /// Like [`StoreExt::transaction`], for a unit of work that may take seconds or hours.
+    fn long_transaction<T, E: From<StoreError>>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        run_and_return(|unit| self.run_long_transaction(unit), work)
     }
 
     /// Like [`Store::run_read`], but returns the result of `work`.
@@ -167,6 +174,20 @@ pub trait StoreExt: Store {
 }
 
 impl<S: Store + ?Sized> StoreExt for S {}
+
+fn run_and_return<T, E: From<StoreError>>(
+    run: impl FnOnce(&mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>,
+    mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut outcome = None;
+    run(&mut |tx| {
+        let result = work(tx);
+        let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+        outcome = Some(result);
+        verdict
+    })?;
+    outcome.unwrap_or_else(did_not_run)
+}
 
 fn did_not_run<T, E: From<StoreError>>() -> Result<T, E> {
     Err(StoreError::Broken("the unit of work did not run".into()).into())

@@ -41,19 +41,19 @@ impl CreateProvider {
 /// Adds a provider.
 pub fn create<T: AuditLog + Providers + ?Sized>(
     tx: &mut T,
-    command: CreateProvider,
+    new: CreateProvider,
     context: &Context<'_>,
 ) -> Result<Provider, StoreError> {
     let provider = Provider {
-        id: command.id,
-        name: command.name.as_str().to_owned(),
-        api_key: command.api_key,
-        api_secret_hash: command.api_secret_hash,
-        encrypted_shared_secret: command.encrypted_shared_secret,
+        id: new.id,
+        name: new.name.as_str().to_owned(),
+        api_key: new.api_key,
+        api_secret_hash: new.api_secret_hash,
+        encrypted_shared_secret: new.encrypted_shared_secret,
         former_api_secret: None,
         former_shared_secret: None,
-        callback_url: command.callback_url,
-        manages_all_domain_resources: command.manages_all_domain_resources,
+        callback_url: new.callback_url,
+        manages_all_domain_resources: new.manages_all_domain_resources,
         suspended: false,
         created_at: context.clock.now(),
     };

@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use super::change::{ChangeProviderError, lock_and_load};
+use super::update::{UpdateProviderError, lock_and_load};
 use crate::model::{Action, FormerSecret, Provider};
 use crate::ports::{AuditLog, Context, Locks, Providers};
 use crate::values::ProviderId;
@@ -25,7 +25,7 @@ pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
     secret: NewSecret,
     grace: Option<Duration>,
     context: &Context<'_>,
-) -> Result<Provider, ChangeProviderError> {
+) -> Result<Provider, UpdateProviderError> {
     let mut provider = lock_and_load(tx, id)?;
     let now = context.clock.now();
     let former = |secret| grace.map(|grace| FormerSecret { secret, valid_until: now.saturating_add(grace) });

@@ -32,7 +32,7 @@ pub enum UpdateRecognitionError {
 pub fn update<T>(
     tx: &mut T,
     id: RecognitionId,
-    command: &UpdateRecognition,
+    update: &UpdateRecognition,
     context: &Context<'_>,
 ) -> Result<Recognition, UpdateRecognitionError>
 where
@@ -52,8 +52,8 @@ where
         any_provider::lock_and_find_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
     tx.lock_row(LockableRow::Recognition(id))?;
     let before = tx.find_recognition_any_provider(id)?.ok_or_else(|| missing("row any more"))?;
-    let message = command.message.clone().filter(|message| *message != before.message);
-    let share = command.share.filter(|share| *share != before.share);
+    let message = update.message.clone().filter(|message| *message != before.message);
+    let share = update.share.filter(|share| *share != before.share);
     if message.is_none() && share.is_none() {
         return Ok(before);
     }

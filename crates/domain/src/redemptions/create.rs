@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::new_redemption;
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
 use crate::model::{EntryKind, Event, Redemption, RedemptionEvent};
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::StoreError;
-use crate::values::{RedemptionId, UserId};
+use crate::values::UserId;
 use crate::wallets::{Account, WalletType};
 
 /// Why nothing was redeemed.
@@ -78,15 +79,7 @@ impl Decide for Redeem {
         let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
         let event = context.new_event(&event, &entry, found.has_callback);
         changes.events.push(event.map_err(|cause| DecideError::Refused(StoreError::from(cause).into()))?);
-        let redemption = Redemption {
-            id: RedemptionId::from_uuid(entry.id.as_uuid()),
-            company_id: company.id,
-            user_id: user.id,
-            points,
-            amount: price.each,
-            created_at: entry.created_at,
-            is_refunded: false,
-        };
+        let redemption = new_redemption(&entry, user.id, points, price.each, false);
         changes.journal_entries.push(entry);
         Ok((redemption, BalanceChange { rate, points, before, after: book.shown_points(wallet, rate) }))
     }

@@ -7,8 +7,9 @@ pub use create::{Redeem, RedeemError};
 pub use refund::{Refund, RefundError};
 
 use crate::model::{EntryKind, JournalEntry};
+use crate::money::{Amount, Points};
 use crate::ports::StoreError;
-use crate::values::RedemptionId;
+use crate::values::{RedemptionId, UserId};
 
 pub use crate::model::Redemption;
 
@@ -23,13 +24,24 @@ pub fn redemption_of_entry(
 ) -> Result<Option<Redemption>, StoreError> {
     let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
     let amount = entry.rate.to_amount(points);
-    Ok(Some(Redemption {
+    let amount = amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?;
+    Ok(Some(new_redemption(entry, user, points, amount, is_refunded)))
+}
+
+fn new_redemption(
+    entry: &JournalEntry,
+    user_id: UserId,
+    points: Points,
+    amount: Amount,
+    is_refunded: bool,
+) -> Redemption {
+    Redemption {
         id: RedemptionId::from_uuid(entry.id.as_uuid()),
         company_id: entry.company_id,
-        user_id: user,
+        user_id,
         points,
-        amount: amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?,
+        amount,
         created_at: entry.created_at,
         is_refunded,
-    }))
+    }
 }

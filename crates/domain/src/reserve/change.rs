@@ -14,7 +14,7 @@ use crate::wallets::Account;
 
 /// The direction of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReserveChange {
+pub enum ReserveDirection {
     /// From outside into the reserve.
     Deposit,
     /// Out of the reserve, to the account that deposits come from.
@@ -25,7 +25,7 @@ pub enum ReserveChange {
 #[derive(Debug, Clone)]
 pub struct ChangeReserve {
     pub company_id: CompanyId,
-    pub change: ReserveChange,
+    pub direction: ReserveDirection,
     pub sum: Sum,
 }
 
@@ -91,15 +91,15 @@ impl Decide for ChangeReserve {
         let company = &found.ok_or(DecideError::Refused(ReserveError::NoSuchCompany))?.company;
         let rate = company.rate;
         let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
-        let (kind, out_of_range) = match self.change {
-            ReserveChange::Deposit => (EntryKind::Deposit { points }, ReserveError::DepositOutOfRange),
-            ReserveChange::Withdrawal => {
+        let (kind, out_of_range) = match self.direction {
+            ReserveDirection::Deposit => (EntryKind::Deposit { points }, ReserveError::DepositOutOfRange),
+            ReserveDirection::Withdrawal => {
                 (EntryKind::Withdrawal { points }, ReserveError::WithdrawalOutOfRange)
             }
         };
         let entry = context.new_journal_entry(company, kind);
         let mut price = entry.price_per_receiver(None).filter(|_| points != Points::ZERO);
-        if self.change == ReserveChange::Deposit {
+        if self.direction == ReserveDirection::Deposit {
             price = price.and_then(|price| price.with_credit(FUNDED_MAX));
         }
         let (Some(price), Some(credit)) = (price, entry.credited_account(None)) else {
@@ -110,11 +110,11 @@ impl Decide for ChangeReserve {
         let payers = entry.possible_payers();
         let payment_kind =
             PaymentKind::PricePerReceiver { payers: &payers, credits: &[credit], price, points };
-        let paid = match (book.pay(&Payment::for_entry(&entry, payment_kind)?)?, self.change) {
-            (PaymentOutcome::InsufficientFunds, ReserveChange::Deposit) => {
+        let paid = match (book.pay(&Payment::for_entry(&entry, payment_kind)?)?, self.direction) {
+            (PaymentOutcome::InsufficientFunds, ReserveDirection::Deposit) => {
                 return Err(DecideError::Refused(out_of_range));
             }
-            (PaymentOutcome::InsufficientFunds, ReserveChange::Withdrawal) => {
+            (PaymentOutcome::InsufficientFunds, ReserveDirection::Withdrawal) => {
                 return Err(DecideError::Refused(ReserveError::InsufficientFunds(before)));
             }
             (outcome, _) => outcome.expect_paid()?, // a company's accounts never close
@@ -133,20 +133,21 @@ mod tests {
 
     fn change_reserve(
         fixture: &mut Fixture,
-        change: ReserveChange,
+        direction: ReserveDirection,
         count: i64,
     ) -> Result<Points, DecideError<ReserveError>> {
         let sum = Sum::Points(points(count));
-        let changed = fixture.decide_command(PROVIDER, &ChangeReserve { company_id: COMPANY, change, sum });
+        let changed =
+            fixture.decide_command(PROVIDER, &ChangeReserve { company_id: COMPANY, direction, sum });
         changed.map(|changed| changed.after)
     }
 
     fn deposit_points(fixture: &mut Fixture, count: i64) -> Result<Points, DecideError<ReserveError>> {
-        change_reserve(fixture, ReserveChange::Deposit, count)
+        change_reserve(fixture, ReserveDirection::Deposit, count)
     }
 
     fn withdraw_points(fixture: &mut Fixture, count: i64) -> Result<Points, DecideError<ReserveError>> {
-        change_reserve(fixture, ReserveChange::Withdrawal, count)
+        change_reserve(fixture, ReserveDirection::Withdrawal, count)
     }
 
     #[test]
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn a_shortfall_and_an_alert_need_more_than_the_first_load() {
         let (company_id, sum) = (COMPANY, Sum::Points(points(1)));
-        let command = ChangeReserve { company_id, change: ReserveChange::Withdrawal, sum };
+        let command = ChangeReserve { company_id, direction: ReserveDirection::Withdrawal, sum };
         let needs = Needs {
             accounts: BTreeSet::from([Account::Rounding(COMPANY)]),
             administrators: BTreeSet::from([COMPANY]),
@@ -228,8 +229,8 @@ mod tests {
         let mut fixture = Fixture::new(50);
         let mut deposit_dollars = |dollars: &str| {
             let sum = Sum::Dollars(dollars.parse().unwrap());
-            let change = ReserveChange::Deposit;
-            fixture.decide_command(PROVIDER, &ChangeReserve { company_id: COMPANY, change, sum })
+            let direction = ReserveDirection::Deposit;
+            fixture.decide_command(PROVIDER, &ChangeReserve { company_id: COMPANY, direction, sum })
         };
         let changed = deposit_dollars("0.50").unwrap();
         assert_eq!((changed.points, changed.before, changed.after), (points(25), points(0), points(25)));

@@ -6,4 +6,4 @@ mod change;
 pub use crate::ledger::FUNDED_MAX;
 pub(crate) use alert::alert_if_low;
 pub use alert::{alert_threshold, set_alert};
-pub use change::{ChangeReserve, ReserveChange, ReserveError, read_balance};
+pub use change::{ChangeReserve, ReserveDirection, ReserveError, read_balance};

@@ -38,7 +38,7 @@ where
     if tx.record_expiry_notice(id, end)? {
         let about = (&company).into();
         let notification =
-            Notification::CertificateExpiring { company: about, ends_at: end, has_ended: end < now };
+            Notification::CertificateExpiring { company: about, expires_at: end, has_expired: end < now };
         notify_administrators(tx, &company, None, &notification, context)?;
     }
     Ok(Some(end))

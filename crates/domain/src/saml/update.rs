@@ -34,17 +34,17 @@ pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
-    command: &UpdateSaml,
+    update: &UpdateSaml,
     context: &Context<'_>,
 ) -> Result<(Company, SamlSettings), UpdateSamlError> {
     tx.lock_row(LockableRow::Company(id))?;
     let company = tx.find_company(scope, id)?.or_denied("id")?.company;
     let before = tx.saml_settings(id)?;
     let mut settings = before.clone();
-    command.idp_id.apply_to_field(&mut settings.idp_id);
-    command.idp_url.apply_to_field(&mut settings.idp_url);
-    command.idp_certificate.apply_to_field(&mut settings.idp_certificate);
-    settings.active = command.active.unwrap_or(before.active);
+    update.idp_id.apply_to_field(&mut settings.idp_id);
+    update.idp_url.apply_to_field(&mut settings.idp_url);
+    update.idp_certificate.apply_to_field(&mut settings.idp_certificate);
+    settings.active = update.active.unwrap_or(before.active);
     if settings.active && !settings.is_complete() {
         return Err(UpdateSamlError::Incomplete);
     }

@@ -20,8 +20,8 @@ use crate::values::{IsoDate, ScheduleId};
 const RETRY_INTERVAL: Duration = Duration::HOUR;
 /// How long the distribution of a date is retried before the date is skipped permanently.
 const DATE_RETRY_PERIOD: Duration = Duration::DAY;
-/// How long a schedule is paused after the store failed, so that other schedules run.
-const FAILED_SCHEDULE_PAUSE: Duration = Duration::MINUTE;
+/// How long a schedule, or an unfinished distribution, is paused after it failed, so that others run.
+pub(super) const FAILURE_PAUSE: Duration = Duration::MINUTE;
 
 /// The schedules for which the store failed, and until when they are paused.
 pub type PausedSchedules = BTreeMap<ScheduleId, Timestamp>;
@@ -90,7 +90,7 @@ pub fn run_next_due_date(
 ) -> Result<Option<ProcessedDate>, DueDateError> {
     let now = commands.context_sources.clock.now();
     // A longer wait means that the clock was set back.
-    paused.retain(|_, until| *until > now && *until <= now + FAILED_SCHEDULE_PAUSE);
+    paused.retain(|_, until| *until > now && *until <= now + FAILURE_PAUSE);
     let paused_ids: Vec<ScheduleId> = paused.keys().copied().collect();
     let mut next_id = None;
     let processed = store
@@ -101,7 +101,7 @@ pub fn run_next_due_date(
         .and_then(|due| due.flatten().map(|due| run_due_date(store, commands, due)).transpose());
     processed.map_err(|cause| {
         if let Some(id) = next_id {
-            paused.insert(id, now + FAILED_SCHEDULE_PAUSE);
+            paused.insert(id, now + FAILURE_PAUSE);
         }
         let is_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
         DueDateError { schedule: next_id.filter(|_| !is_outage), cause }

@@ -1,13 +1,16 @@
 //! Finishes distributions in steps.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use uuid::Uuid;
 
+use super::due_dates::FAILURE_PAUSE;
+
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::ContinueDistribution;
 use crate::model::Requester;
-use crate::ports::{Store, StoreError, StoreExt};
+use crate::ports::{Store, StoreError, StoreExt, Timestamp};
 use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
 /// A distribution that could not be finished.
@@ -29,6 +32,9 @@ impl UnfinishedDistribution {
     }
 }
 
+/// The distributions whose next step failed, and until when they are paused, so that others are not delayed.
+pub type PausedDistributions = BTreeMap<JournalEntryId, Timestamp>;
+
 /// The provider under which steps are queued if the journal entry of their distribution is missing.
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
@@ -36,7 +42,8 @@ const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 /// number of receivers of each step. Stops when `paid` returns `Break`. Any number of processes may do this
 /// concurrently.
 ///
-/// Returns the distributions that could not be finished. They do not prevent others from being finished.
+/// Returns the distributions that could not be finished. They do not prevent others from being finished, and are paused
+/// for a minute.
 ///
 /// # Errors
 ///
@@ -44,12 +51,19 @@ const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 pub fn finish_distributions(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
+    paused: &mut PausedDistributions,
     paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<UnfinishedDistribution>, StoreError> {
     let unfinished = store.read_snapshot(|reads| reads.distributions_in_transit())?.distributions;
     let requester = Requester::SCHEDULE;
+    let now = commands.context_sources.clock.now();
+    // A longer wait means that the clock was set back.
+    paused.retain(|_, until| *until > now && *until <= now + FAILURE_PAUSE);
     let mut failed = Vec::new();
     for (entry_id, owner) in unfinished {
+        if paused.contains_key(&entry_id) {
+            continue;
+        }
         let (company, provider) = owner.unzip();
         let command = Command::ContinueDistribution(ContinueDistribution(entry_id));
         loop {
@@ -68,6 +82,7 @@ pub fn finish_distributions(
                     let reason = refusal
                         .into_failure()
                         .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
+                    paused.insert(entry_id, commands.context_sources.clock.now() + FAILURE_PAUSE);
                     failed.push(UnfinishedDistribution { entry_id, company, reason });
                     break;
                 }

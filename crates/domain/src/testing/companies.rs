@@ -16,9 +16,9 @@ use crate::wallets::{Account, WalletType};
 fn create_company(
     env: &TestEnv<'_>,
     provider: ProviderId,
-    command: &CreateCompany,
+    new: &CreateCompany,
 ) -> Result<CompanyId, CreateCompanyError> {
-    let created = env.transaction(|tx| companies::create(tx, provider, command, &env.context()));
+    let created = env.transaction(|tx| companies::create(tx, provider, new, &env.context()));
     created.map(|created| created.company.id)
 }
 
@@ -65,8 +65,8 @@ pub(super) fn a_company_is_absent_foreign_or_own(env: &TestEnv<'_>) {
     assert_eq!(by_domain("foreign.example.com"), Lookup::Foreign);
     assert_eq!(by_domain("example.com"), find(env.company));
     let update = |id| {
-        let command = UpdateCompany::default();
-        env.transaction(|tx| companies::update(tx, env.provider, id, &command, &env.context()))
+        let update = UpdateCompany::default();
+        env.transaction(|tx| companies::update(tx, env.provider, id, &update, &env.context()))
     };
     let absent = update(CompanyId::from_uuid(env.new_uuid()));
     assert!(matches!(absent, Err(UpdateCompanyError::Denied(Denied::Absent("id")))));

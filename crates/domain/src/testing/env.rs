@@ -18,7 +18,7 @@ use crate::ports::{
 };
 use crate::providers::{self, CreateProvider};
 use crate::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
-use crate::reserve::{self, ChangeReserve, ReserveChange, ReserveError};
+use crate::reserve::{self, ChangeReserve, ReserveDirection, ReserveError};
 use crate::users::{self, DeleteUser, DeleteUserError, Profile, User};
 use crate::values::{
     CompanyId, DomainName, EmailAddress, Message, OccasionId, Page, ProviderId, SingleLine, UserId, WebUrl,
@@ -95,7 +95,7 @@ pub(super) fn user_profile(name: &str) -> Profile {
     Profile::with_name(email(&format!("{name}@example.com")), line(name), Some(line("Doe")))
 }
 
-/// The command that creates a company with a domain, at fifty points per dollar.
+/// A new company with a domain, at fifty points per dollar.
 pub(super) fn company_command(domain: &str) -> CreateCompany {
     let domain = DomainName::parse(domain).expect("a domain");
     let logo = WebUrl::parse("https://example.com/logo.png").expect("a URL");
@@ -154,15 +154,15 @@ impl<'a> TestEnv<'a> {
         let id = ProviderId::from_uuid(self.new_uuid());
         let create = |tx: &mut dyn LedgerTx| {
             let callback_url = Some("https://sample.example.com/hook".into());
-            let command =
+            let new =
                 CreateProvider { callback_url, ..CreateProvider::without_credentials(id, line("Sample")) };
-            providers::create(tx, command, &self.context())
+            providers::create(tx, new, &self.context())
         };
         self.with_tx(create).id
     }
 
-    pub(super) fn create_company(&self, provider: ProviderId, command: &CreateCompany) -> CompanyWithOwner {
-        self.transaction(|tx| companies::create(tx, provider, command, &self.context())).expect("a company")
+    pub(super) fn create_company(&self, provider: ProviderId, new: &CreateCompany) -> CompanyWithOwner {
+        self.transaction(|tx| companies::create(tx, provider, new, &self.context())).expect("a company")
     }
 
     /// Creates a company of another provider, with its occasion and its owner.
@@ -197,9 +197,9 @@ impl<'a> TestEnv<'a> {
 
     pub(super) fn update_company(
         &self,
-        command: &UpdateCompany,
+        update: &UpdateCompany,
     ) -> Result<CompanyWithOwner, UpdateCompanyError> {
-        self.transaction(|tx| companies::update(tx, self.provider, self.company, command, &self.context()))
+        self.transaction(|tx| companies::update(tx, self.provider, self.company, update, &self.context()))
     }
 
     pub(super) fn set_rate(&self, rate: i64) {
@@ -230,7 +230,7 @@ impl<'a> TestEnv<'a> {
     pub(super) fn deposit_to(&self, company_id: CompanyId, count: i64) -> Result<i64, ReserveError> {
         let sum = Sum::Points(points(count));
         let done =
-            self.execute_command(&ChangeReserve { company_id, change: ReserveChange::Deposit, sum })?;
+            self.execute_command(&ChangeReserve { company_id, direction: ReserveDirection::Deposit, sum })?;
         Ok(done.after.get())
     }
 

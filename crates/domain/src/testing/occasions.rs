@@ -1,7 +1,7 @@
 //! Occasions.
 
 use super::env::{TestEnv, line, page, occasion_text};
-use crate::occasions::{self, ChangeOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
+use crate::occasions::{self, UpdateOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
 use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::values::{CompanyId, OccasionId};
 
@@ -12,12 +12,12 @@ fn create_global_occasion(env: &TestEnv<'_>) -> Occasion {
 fn update_occasion(
     env: &TestEnv<'_>,
     id: OccasionId,
-    command: &UpdateOccasion,
-) -> Result<Occasion, ChangeOccasionError> {
-    env.transaction(|tx| occasions::update(tx, env.provider, id, command, &env.context()))
+    update: &UpdateOccasion,
+) -> Result<Occasion, UpdateOccasionError> {
+    env.transaction(|tx| occasions::update(tx, env.provider, id, update, &env.context()))
 }
 
-fn delete_occasion(env: &TestEnv<'_>, id: OccasionId) -> Result<(), ChangeOccasionError> {
+fn delete_occasion(env: &TestEnv<'_>, id: OccasionId) -> Result<(), UpdateOccasionError> {
     env.transaction(|tx| occasions::delete(tx, env.provider, id, &env.context()))
 }
 
@@ -46,8 +46,8 @@ pub(super) fn an_occasion_update_writes_only_what_differs(env: &TestEnv<'_>) {
         ..UpdateOccasion::default()
     };
     assert_eq!(update_occasion(env, before.id, &same).unwrap(), before);
-    let command = UpdateOccasion { name: Some(line("After")), enabled: Some(false), ..same };
-    let after = update_occasion(env, before.id, &command).unwrap();
+    let update = UpdateOccasion { name: Some(line("After")), enabled: Some(false), ..same };
+    let after = update_occasion(env, before.id, &update).unwrap();
     assert_eq!((after.text.name.as_str(), after.enabled), ("After", false));
     assert!(after.updated_at > before.updated_at);
     assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, before.id)), Lookup::Own(after));
@@ -59,17 +59,17 @@ pub(super) fn a_foreign_or_global_occasion_is_never_changed(env: &TestEnv<'_>) {
     let nothing = UpdateOccasion::default();
     let absent = OccasionId::from_uuid(env.new_uuid());
     for refused in [update_occasion(env, absent, &nothing).map(drop), delete_occasion(env, absent)] {
-        assert!(matches!(refused, Err(ChangeOccasionError::Denied(Denied::Absent("id")))));
+        assert!(matches!(refused, Err(UpdateOccasionError::Denied(Denied::Absent("id")))));
     }
     for refused in [update_occasion(env, foreign_occasion.id, &nothing).map(drop), delete_occasion(env, foreign_occasion.id)] {
-        assert!(matches!(refused, Err(ChangeOccasionError::Denied(Denied::Foreign("id")))));
+        assert!(matches!(refused, Err(UpdateOccasionError::Denied(Denied::Foreign("id")))));
     }
     for refused in [update_occasion(env, global.id, &nothing).map(drop), delete_occasion(env, global.id)] {
-        assert!(matches!(refused, Err(ChangeOccasionError::Global)));
+        assert!(matches!(refused, Err(UpdateOccasionError::Global)));
     }
     let elsewhere = UpdateOccasion { company_id: Some(foreign.company.id), ..UpdateOccasion::default() };
     let refused = update_occasion(env, env.occasion, &elsewhere);
-    assert!(matches!(refused, Err(ChangeOccasionError::OtherCompany)));
+    assert!(matches!(refused, Err(UpdateOccasionError::OtherCompany)));
     assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, global.id)), Lookup::Own(global));
 }
 
@@ -79,7 +79,7 @@ pub(super) fn a_deleted_occasion_keeps_its_name(env: &TestEnv<'_>) {
     assert_eq!(env.with_tx(|tx| tx.find_occasion_name(env.occasion)), Some(line("Great job")));
     assert_eq!(env.with_tx(|tx| tx.count_occasions(env.company)), 0);
     let again = delete_occasion(env, env.occasion);
-    assert!(matches!(again, Err(ChangeOccasionError::Denied(Denied::Absent("id")))));
+    assert!(matches!(again, Err(UpdateOccasionError::Denied(Denied::Absent("id")))));
     assert_eq!(env.with_tx(|tx| tx.find_occasion_name(OccasionId::from_uuid(env.new_uuid()))), None);
 }
 

@@ -186,23 +186,23 @@ pub(super) fn a_changed_recognition_queues_an_event(env: &TestEnv<'_>) {
     let ann = env.create_user_from(&user_profile("ann")).id;
     env.deposit(100).unwrap();
     let sent = env.send_recognition(&env.recognition_command(&[ann])).unwrap().remove(0);
-    let change = |id, command: &UpdateRecognition| {
-        env.transaction(|tx| recognitions::update(tx, id, command, &env.context()))
+    let change = |id, update: &UpdateRecognition| {
+        env.transaction(|tx| recognitions::update(tx, id, update, &env.context()))
     };
     let absent = change(RecognitionId::from_uuid(env.new_uuid()), &UpdateRecognition::default());
     assert!(matches!(absent, Err(UpdateRecognitionError::NoSuchRecognition)));
     let same = UpdateRecognition { message: Some(sent.message.clone()), share: Some(true) };
     assert_eq!(change(sent.id, &same).unwrap(), sent);
     assert_eq!(env.store.count_events(EventKind::RecognitionUpdated), 0, "nothing changed");
-    let command = UpdateRecognition { message: Message::parse("Thanks again").ok(), share: Some(false) };
-    let changed = change(sent.id, &command).unwrap();
+    let update = UpdateRecognition { message: Message::parse("Thanks again").ok(), share: Some(false) };
+    let changed = change(sent.id, &update).unwrap();
     assert_eq!((changed.message.as_str(), changed.share), ("Thanks again", false));
     assert_eq!(env.store.count_events(EventKind::RecognitionUpdated), 1);
     assert_eq!(env.with_tx(|tx| tx.find_recognition_any_provider(sent.id)), Some(changed));
     let message = UpdateRecognition { message: Message::parse("Well done").ok(), share: None };
     let share = UpdateRecognition { message: None, share: Some(true) };
-    for (command, expected) in [(message, ("Well done", false)), (share, ("Well done", true))] {
-        let changed = change(sent.id, &command).unwrap();
+    for (update, expected) in [(message, ("Well done", false)), (share, ("Well done", true))] {
+        let changed = change(sent.id, &update).unwrap();
         assert_eq!((changed.message.as_str(), changed.share), expected);
     }
     assert_eq!(env.store.count_events(EventKind::RecognitionUpdated), 3);

@@ -75,8 +75,8 @@ pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(env
 
 pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(env: &TestEnv<'_>) {
     env.deposit(100).unwrap();
-    let check = |command: &UpdateCompany, mails: usize, why: &str| {
-        env.update_company(command).unwrap();
+    let check = |update: &UpdateCompany, mails: usize, why: &str| {
+        env.update_company(update).unwrap();
         assert_eq!(env.store.count_notifications(OWNER), mails, "{why}");
     };
     check(&with_alert_threshold(100), 0, "not below");

@@ -41,7 +41,7 @@ pub(super) fn a_swallowed_failure_rolls_back_the_unit(env: &TestEnv<'_>) {
         assert!(tx.count_active_users(env.company).is_err(), "nothing is done after a failure");
         Verdict::Commit
     });
-    // On a store with concurrent writers, an existing row is a lost race.
+    // On a store with concurrent writers, an existing row is a conflict.
     assert!(matches!(outcome, Err(StoreError::Broken(_) | StoreError::Busy)));
     assert_eq!(count_active_users(env), 1);
 }

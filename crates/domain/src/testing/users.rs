@@ -9,8 +9,8 @@ use crate::users::{
 use crate::values::{CompanyId, Update, UserId};
 use crate::wallets::WalletType;
 
-fn update_user(env: &TestEnv<'_>, user: UserId, command: &UpdateUser) -> Result<User, UpdateUserError> {
-    env.transaction(|tx| users::update(tx, env.provider, user, command, &env.context()))
+fn update_user(env: &TestEnv<'_>, user: UserId, update: &UpdateUser) -> Result<User, UpdateUserError> {
+    env.transaction(|tx| users::update(tx, env.provider, user, update, &env.context()))
 }
 
 pub(super) fn a_new_user_has_its_wallets(env: &TestEnv<'_>) {
@@ -65,13 +65,13 @@ pub(super) fn a_user_update_writes_only_what_differs(env: &TestEnv<'_>) {
         ..UpdateUser::default()
     };
     assert_eq!(update_user(env, before.id, &same).unwrap(), before);
-    let command = UpdateUser {
+    let update = UpdateUser {
         email: Some(email("anna@example.com")),
         details: UpdateDetails { title: Update::Set(line("Baker")), ..UpdateDetails::default() },
         corporation_admin: Some(true),
         ..UpdateUser::default()
     };
-    let after = update_user(env, before.id, &command).unwrap();
+    let after = update_user(env, before.id, &update).unwrap();
     assert_eq!(
         (after.profile.email.as_str(), &after.profile.details.title),
         ("anna@example.com", &Some(line("Baker")))
@@ -91,7 +91,7 @@ pub(super) fn invalid_user_updates_are_refused(env: &TestEnv<'_>) {
     assert!(matches!(denied, Err(UpdateUserError::Denied(Denied::Foreign("id")))));
     let by_another = env.transaction(|tx| users::update(tx, provider, ann, &nothing, &env.context()));
     assert!(matches!(by_another, Err(UpdateUserError::Denied(Denied::Foreign("id")))));
-    let refused = |command: &UpdateUser| update_user(env, ann, command).unwrap_err();
+    let refused = |update: &UpdateUser| update_user(env, ann, update).unwrap_err();
     let elsewhere = UpdateUser { company_id: Some(foreign.company.id), ..UpdateUser::default() };
     assert!(matches!(refused(&elsewhere), UpdateUserError::OtherCompany));
     let nameless = UpdateUser { last_name: Update::Clear, ..UpdateUser::default() };

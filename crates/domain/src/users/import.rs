@@ -54,17 +54,17 @@ pub enum ImportStage {
 /// If the store fails. The caller must then roll back the whole batch.
 pub fn import_users<R: ImportRecord>(
     tx: &mut dyn Tx,
-    scope_and_company: (ProviderId, CompanyId),
+    company_scope: (ProviderId, CompanyId),
     records: &[R],
     context: &Context<'_>,
 ) -> Result<Vec<ImportOutcome>, StoreError> {
     let keys: Vec<Result<Option<UserKey>, String>> = records.iter().map(ImportRecord::user_key).collect();
     let known: Vec<UserKey> = keys.iter().map(|key| key.clone().ok().flatten().unwrap_or_default()).collect();
-    let found = match_users(tx, scope_and_company.1, &known)?;
+    let found = match_users(tx, company_scope.1, &known)?;
     let outcomes = Vec::with_capacity(records.len());
     let mut batch = ImportBatch {
         tx,
-        scope_and_company,
+        company_scope,
         context,
         outcomes,
         pending_profiles: Vec::new(),
@@ -104,7 +104,7 @@ pub fn record_import(
 
 struct ImportBatch<'a> {
     tx: &'a mut dyn Tx,
-    scope_and_company: (ProviderId, CompanyId),
+    company_scope: (ProviderId, CompanyId),
     context: &'a Context<'a>,
     /// The outcome of each record so far; `None` if its user is in `pending_profiles`.
     outcomes: Vec<Option<ImportOutcome>>,
@@ -124,7 +124,7 @@ impl ImportBatch<'_> {
     ) -> Result<Option<ImportOutcome>, StoreError> {
         let found = if self.earlier.may_affect(key, &found) {
             self.create_new_users()?;
-            let current = match_users(self.tx, self.scope_and_company.1, std::slice::from_ref(key))?.pop();
+            let current = match_users(self.tx, self.company_scope.1, std::slice::from_ref(key))?.pop();
             current.unwrap_or(UserMatch::NoUser)
         } else {
             found
@@ -135,7 +135,7 @@ impl ImportBatch<'_> {
             UserMatch::Several => {
                 Ok(Some(ImportOutcome::Refused("several active users have this employee_id".to_owned())))
             }
-            UserMatch::NoUser => match record.to_profile(self.scope_and_company.1) {
+            UserMatch::NoUser => match record.to_profile(self.company_scope.1) {
                 Ok(profile) => {
                     self.pending_profiles.push((self.outcomes.len(), profile));
                     Ok(None)
@@ -153,7 +153,7 @@ impl ImportBatch<'_> {
         if !would_change(user, &changes) {
             return Ok(ImportOutcome::Unchanged);
         }
-        match update(self.tx, self.scope_and_company.0, user.id, &changes, self.context) {
+        match update(self.tx, self.company_scope.0, user.id, &changes, self.context) {
             Ok(after) if after == *user => Ok(ImportOutcome::Unchanged),
             Ok(_) => {
                 self.earlier.updated.insert(user.id);
@@ -168,7 +168,7 @@ impl ImportBatch<'_> {
         if self.pending_profiles.is_empty() {
             return Ok(());
         }
-        let (scope, company) = self.scope_and_company;
+        let (scope, company) = self.company_scope;
         let (indexes, profiles): (Vec<usize>, Vec<Profile>) = self.pending_profiles.drain(..).unzip();
         let refused = |reason: &CreateUserError| ImportOutcome::Refused(reason.to_string());
         let outcomes: Vec<ImportOutcome> = match create_many(self.tx, scope, company, profiles, self.context)

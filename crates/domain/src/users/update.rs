@@ -58,14 +58,14 @@ pub fn update<T>(
     tx: &mut T,
     scope: ProviderId,
     id: UserId,
-    command: &UpdateUser,
+    update: &UpdateUser,
     context: &Context<'_>,
 ) -> Result<User, UpdateUserError>
 where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
     let company_id = tx.find_user(scope, id)?.or_denied("id")?.company_id;
-    if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
+    if update.company_admin == Some(false) || update.corporation_admin == Some(true) {
         // Prevents a concurrent transfer of ownership to the user, and a change of the corporation.
         tx.lock_row(LockableRow::Company(company_id))?;
     } else {
@@ -75,9 +75,9 @@ where
     let before = tx.find_user(scope, id)?.or_denied("id")?;
     let company = tx.find_company(scope, company_id)?.or_denied("id")?.company;
     let mut user = before.clone();
-    apply_update(command, &mut user.profile);
+    apply_update(update, &mut user.profile);
     user.profile.corporation_admin &= company.corporation_id.is_some();
-    check_rules(tx, command, &before, &user, &company)?;
+    check_rules(tx, update, &before, &user, &company)?;
     if user != before {
         user.updated_at = context.clock.now();
         tx.update_user(&user)?;
@@ -86,17 +86,17 @@ where
     Ok(user)
 }
 
-/// Whether [`update`] might change an active user or refuse the command. If this returns false, `update`
+/// Whether [`update`] might change an active user or refuse the update. If this returns false, `update`
 /// would return the user unchanged.
-pub fn would_change(user: &User, command: &UpdateUser) -> bool {
+pub fn would_change(user: &User, update: &UpdateUser) -> bool {
     let mut profile = user.profile.clone();
-    apply_update(command, &mut profile);
-    profile != user.profile || command.company_id.is_some_and(|company_id| company_id != user.company_id)
+    apply_update(update, &mut profile);
+    profile != user.profile || update.company_id.is_some_and(|company_id| company_id != user.company_id)
 }
 
 fn check_rules<T: ReadUsers + ?Sized>(
     tx: &mut T,
-    command: &UpdateUser,
+    update: &UpdateUser,
     before: &User,
     after: &User,
     company: &Company,
@@ -104,7 +104,7 @@ fn check_rules<T: ReadUsers + ?Sized>(
     if before.deleted_at.is_some() {
         return Err(UpdateUserError::Deleted);
     }
-    if command.company_id.is_some_and(|company_id| company_id != before.company_id) {
+    if update.company_id.is_some_and(|company_id| company_id != before.company_id) {
         return Err(UpdateUserError::OtherCompany);
     }
     if after.profile.last_name.is_none() && before.profile.last_name.is_some() {
@@ -136,18 +136,18 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
     Ok(())
 }
 
-fn apply_update(command: &UpdateUser, profile: &mut Profile) {
-    if let Some(email) = command.email.as_ref().filter(|email| **email != profile.email) {
+fn apply_update(update: &UpdateUser, profile: &mut Profile) {
+    if let Some(email) = update.email.as_ref().filter(|email| **email != profile.email) {
         profile.email = email.clone(); // equality ignores case, so a change of case is not stored
     }
-    profile.first_name = command.first_name.as_ref().unwrap_or(&profile.first_name).clone();
-    command.last_name.apply_to_field(&mut profile.last_name);
-    command.details.apply(&mut profile.details);
-    command.groups.apply_to_field(&mut profile.groups);
-    for (field, update) in profile.custom_fields.iter_mut().zip(&command.custom_fields) {
-        update.apply_to_field(field);
+    profile.first_name = update.first_name.as_ref().unwrap_or(&profile.first_name).clone();
+    update.last_name.apply_to_field(&mut profile.last_name);
+    update.details.apply(&mut profile.details);
+    update.groups.apply_to_field(&mut profile.groups);
+    for (field, change) in profile.custom_fields.iter_mut().zip(&update.custom_fields) {
+        change.apply_to_field(field);
     }
-    profile.manager = command.manager.unwrap_or(profile.manager);
-    profile.company_admin = command.company_admin.unwrap_or(profile.company_admin);
-    profile.corporation_admin = command.corporation_admin.unwrap_or(profile.corporation_admin);
+    profile.manager = update.manager.unwrap_or(profile.manager);
+    profile.company_admin = update.company_admin.unwrap_or(profile.company_admin);
+    profile.corporation_admin = update.corporation_admin.unwrap_or(profile.corporation_admin);
 }

@@ -12,24 +12,14 @@ pub enum Update<T> {
     Set(T),
 }
 
-impl<T> Update<T> {
-    /// The value of the field after the update of `current`.
-    pub fn apply(self, current: Option<T>) -> Option<T> {
-        match self {
-            Self::Keep => current,
-            Self::Clear => None,
-            Self::Set(value) => Some(value),
-        }
-    }
-}
-
 impl<T: Clone + PartialEq> Update<T> {
     /// Updates a field. A value that equals the current one is not stored: an address that differs only in
     /// case does not replace it.
     pub fn apply_to_field(&self, field: &mut Option<T>) {
-        let updated = self.clone().apply(field.clone());
-        if updated != *field {
-            *field = updated;
+        match self {
+            Self::Set(value) if field.as_ref() != Some(value) => *field = Some(value.clone()),
+            Self::Clear => *field = None,
+            Self::Keep | Self::Set(_) => {}
         }
     }
 }
@@ -40,7 +30,10 @@ mod tests {
 
     #[test]
     fn absent_null_and_a_value_are_distinct() {
-        let check = |update: Update<i32>, current, expected| assert_eq!(update.apply(current), expected);
+        let check = |update: Update<i32>, mut field, expected| {
+            update.apply_to_field(&mut field);
+            assert_eq!(field, expected);
+        };
         check(Update::Keep, Some(1), Some(1));
         check(Update::Keep, None, None);
         check(Update::Clear, Some(1), None);

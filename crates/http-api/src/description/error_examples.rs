@@ -14,7 +14,7 @@ use crate::operation::problem::Problem;
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
 /// The id of the object that cannot be used.
-const DENIED_ID: Uuid = Uuid::from_u128(0x019a_9c3e_5d73_7b1a_8f0e_2d4c_6a8b_0e12);
+pub(super) const DENIED_ID: Uuid = Uuid::from_u128(0x019a_9c3e_5d73_7b1a_8f0e_2d4c_6a8b_0e12);
 /// The OpenAPI extension in which an example also contains its error as problem details.
 const PROBLEM_EXTENSION: &str = "x-problem-details";
 
@@ -59,11 +59,11 @@ pub(super) fn example_error(code: ErrorCode) -> ApiError {
         ErrorCode::HttpsRequired => ApiError::https_required(),
         ErrorCode::Unauthorized => ApiError::unauthorized(),
         ErrorCode::Forbidden => example_reference(Denied::Foreign("sender_id")).into(),
-        ErrorCode::NotFound => ApiError::not_found_in_path("company"),
+        ErrorCode::NotFound => ApiError::not_found_in_path("company").with_path_id(Some(DENIED_ID)),
         ErrorCode::MethodNotAllowed => ApiError::method_not_allowed("GET, HEAD, PUT"),
         ErrorCode::InvalidRequest => ApiError::invalid_fields(vec![
             FieldFault::new("sender_type", "sender_type must be user or company"),
-            FieldFault::new("points_per_receiver", "points_per_receiver is required"),
+            FieldFault::new("points_per_receiver", "points_per_receiver is required and must be an integer"),
         ]),
         ErrorCode::InsufficientFunds => SendError::InsufficientFunds.into(),
         ErrorCode::PointsOutOfRange => {

@@ -1,11 +1,11 @@
 //! Lists the errors that an operation can return because of its path, its parameters and its rules. Errors that every
 //! operation can return are in the general responses.
 
-use guerdon_domain::occasions::ChangeOccasionError;
+use guerdon_domain::occasions::UpdateOccasionError;
 use guerdon_domain::ports::Denied;
 use guerdon_domain::users::DeleteUserError;
 
-use super::error_examples::{example_error, example_reference};
+use super::error_examples::{DENIED_ID, example_error, example_reference};
 use crate::endpoints::{Route, noun_of};
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
@@ -23,7 +23,8 @@ pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<
     if route.needs_designation {
         errors.push(ApiError::not_designated());
     }
-    if route.pattern.contains("{id}") {
+    let has_path_id = route.pattern.contains("{id}");
+    if has_path_id {
         for denied in [Denied::Foreign("id"), Denied::Absent("id")] {
             errors.push(ApiError::from_denied_path(denied, noun_of(route.pattern)));
         }
@@ -32,7 +33,8 @@ pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<
             [Denied::Foreign(name), Denied::Absent(name)].map(|denied| example_reference(denied).into()),
         );
     }
-    errors
+    let path_id = has_path_id.then_some(DENIED_ID);
+    errors.into_iter().map(|error| error.with_path_id(path_id)).collect()
 }
 
 /// Returns the errors that the operation's own rules cause, the most important first.
@@ -41,7 +43,7 @@ fn list_rule_errors(operation: &str) -> Vec<ApiError> {
         "createCompany" => vec![example_error(ErrorCode::DomainTaken)],
         "createUser" | "updateUser" => vec![example_error(ErrorCode::EmailTaken)],
         "deleteUser" => vec![DeleteUserError::IsOwner.into()],
-        "updateOccasion" | "deleteOccasion" => vec![ChangeOccasionError::Global.into()],
+        "updateOccasion" | "deleteOccasion" => vec![UpdateOccasionError::Global.into()],
         "sendRecognition" | "dryRunRecognition" => {
             [ErrorCode::InsufficientFunds, ErrorCode::PointsOutOfRange].map(example_error).into()
         }

@@ -64,7 +64,7 @@ pub(super) fn response_components() -> Value {
     let components = ERROR_STATUSES
         .iter()
         .filter(|status| !status.depends_on_operation())
-        .map(|refusal| (refusal.name.to_owned(), error_response(refusal, list_examples(refusal.code))));
+        .map(|status| (status.name.to_owned(), error_response(status, list_examples(status.code))));
     Value::Object(components.collect())
 }
 

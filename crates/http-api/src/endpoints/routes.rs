@@ -19,8 +19,7 @@ use crate::operation::operation_spec::{BodyReader, OperationSpec};
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
-use crate::operation::{OperationDocs, ReadOperation, ReadWithBody, WriteOperation};
-use crate::operation::{run_read, run_read_with_body, run_write};
+use crate::operation::{OperationDocs, ReadOperation, WriteOperation, run_read, run_write};
 use crate::request_info::{Caller, RequestInfo};
 use guerdon_api_types::body::Fields;
 
@@ -38,7 +37,7 @@ pub static ROUTES: &[Route] = &[
     get::<companies::ListUsers>("/v1/companies/{id}/users"),
     get::<companies::GetReserve>("/v1/companies/{id}/reserve"),
     get::<companies::ListReserveTransactions>("/v1/companies/{id}/reserve/transactions"),
-    post_read::<companies::PreviewRate>("/v1/companies/{id}/rate_preview"),
+    rate_preview("/v1/companies/{id}/rate_preview"),
     // Corporations
     post::<corporations::Create>("/v1/corporations"),
     get::<corporations::List>("/v1/corporations"),
@@ -98,16 +97,16 @@ const fn get_events(pattern: &'static str) -> Route {
     })
 }
 
-const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
-    let route = read_route::<Q>(pattern, |state, call, request, payload| {
-        Box::pin(run_read_with_body::<Q>(state, call, request, payload))
+const fn rate_preview(pattern: &'static str) -> Route {
+    let route = read_route::<companies::PreviewRate>(pattern, |state, call, request, payload| {
+        Box::pin(companies::run_rate_preview(state, call, request, payload))
     });
     Route {
         method: "POST",
         describe: |generator| {
-            let parameters = Fields::collect_parameters(Q::parse_input);
-            let check_body = |body: &[u8]| check_body(body, Q::parse_input);
-            operation_spec::<Q>(generator, Some(BodyReader { parameters, check_body }))
+            let parameters = Fields::collect_parameters(companies::read_proposed_rate);
+            let check_body = |body: &[u8]| check_body(body, companies::read_proposed_rate);
+            operation_spec::<companies::PreviewRate>(generator, Some(BodyReader { parameters, check_body }))
         },
         ..route
     }
@@ -229,14 +228,13 @@ pub(crate) fn configure_routes(config: &mut ServiceConfig) {
             resource = resource.route(to_actix_route(route));
         }
         config.service(resource.default_service(web::to(move |request: HttpRequest| {
-            let refusal = ApiError::method_not_allowed(&allowed)
+            let response = ApiError::method_not_allowed(&allowed)
                 .log_and_respond(&RequestInfo::from_request(&request).id);
-            async move { refusal }
+            async move { response }
         })));
     }
     config.default_service(web::to(|request: HttpRequest| async move {
-        ApiError::not_found("unknown path; GET /docs lists the API")
-            .log_and_respond(&RequestInfo::from_request(&request).id)
+        ApiError::unknown_path().log_and_respond(&RequestInfo::from_request(&request).id)
     }));
 }
 
@@ -267,11 +265,12 @@ async fn serve_request(
             .log_and_respond(&request_id);
     };
     let call = Call::new(route.method, &request, &caller, &state.api);
+    let path_id = call.path_uuid();
     match (route.handler)(Arc::clone(&state), call, request, payload).await {
         Ok(response) => response.into_http_response(),
-        Err(refusal) => {
-            state.log_store_failure(&refusal, &request_id);
-            refusal.log_and_respond(&request_id)
+        Err(error) => {
+            state.log_store_failure(&error, &request_id);
+            error.with_path_id(path_id).log_and_respond(&request_id)
         }
     }
 }

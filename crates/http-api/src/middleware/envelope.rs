@@ -20,7 +20,9 @@ use super::{compression, health, pages, problem_details};
 use crate::api::Api;
 use crate::operation::error::ApiError;
 use crate::operation::state::ApiState;
-use crate::request_info::{AwaitsContinue, BodyFailure, Caller, REQUEST_ID, RequestInfo, TimeWaited};
+use crate::request_info::{
+    AwaitsContinue, BodyFailure, Caller, REQUEST_ID, RequestInfo, TimeWaited, first_segment,
+};
 
 const CELL: HeaderName = HeaderName::from_static("x-service-cell");
 
@@ -63,9 +65,8 @@ pub(crate) async fn wrap_request(
         response = ServiceResponse::new(request, inner);
     }
     add_common_headers(response.headers_mut(), &state.api, &id, is_https);
-    if let Some(sunset) =
-        state.api.sunsets.iter().find(|sunset| sunset.covers_path(response.request().path()))
-    {
+    let version = first_segment(response.request().path());
+    if let Some(sunset) = state.api.sunsets.iter().find(|sunset| sunset.version == version) {
         sunset.add_headers(response.headers_mut());
     }
     // actix-web recycles response heads with the version of an earlier response, and clients take HTTP/1.0 as

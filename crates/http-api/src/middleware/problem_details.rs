@@ -85,12 +85,14 @@ mod tests {
 
     #[test]
     fn a_problem_has_all_its_members_in_order() {
-        let response = ApiError::not_found_in_path("company").log_and_respond("r-1");
+        let error = ApiError::not_found_in_path("company").with_path_id(Some(uuid::Uuid::nil()));
+        let response = error.log_and_respond("r-1");
         let body = render_problem(&response, "https://api.example", "r-1").unwrap();
         let expected = concat!(
             r#"{"type":"https://api.example/docs/errors#not_found","title":"Not Found","status":404,"#,
-            r#""detail":"company not found","code":"not_found","request_id":"r-1","#,
-            r#""errors":[{"field":"id","message":"company not found"}]}"#,
+            r#""detail":"company not found: id 00000000-0000-0000-0000-000000000000","code":"not_found","#,
+            r#""request_id":"r-1","errors":[{"field":"id","#,
+            r#""message":"company not found: id 00000000-0000-0000-0000-000000000000"}]}"#,
         );
         assert_eq!(body, expected);
         assert_eq!(render_problem(&HttpResponse::Ok().finish(), "", ""), None);

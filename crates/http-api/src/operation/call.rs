@@ -7,8 +7,9 @@ use std::time::Duration;
 use actix_web::HttpRequest;
 use guerdon_domain::idempotency::IdempotentRequest;
 use guerdon_domain::journal::{Actor, Requester};
-use guerdon_domain::ports::{ReadTx, StoreError};
-use guerdon_domain::values::{ProviderId, Timestamp};
+use guerdon_domain::ports::ReadTx;
+use guerdon_domain::values::{CompanyId, ProviderId, Timestamp};
+use uuid::Uuid;
 
 use crate::api::Api;
 use crate::operation::error::ApiError;
@@ -70,6 +71,11 @@ impl Call {
         parsed.ok_or_else(|| ApiError::not_found_in_path(noun))
     }
 
+    /// The id in the path, of an object of any type; `None` if the path has none, or one that is not a UUID.
+    pub(crate) fn path_uuid(&self) -> Option<Uuid> {
+        self.id()?.parse::<CompanyId>().ok().map(CompanyId::as_uuid)
+    }
+
     /// Parses the query with `read`. Fails with 400 if the query is invalid.
     pub(crate) fn parse_query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
         Query::parse_with(&self.query_string, read)
@@ -78,10 +84,9 @@ impl Call {
     /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once, and its end
     /// within a second.
     pub(crate) fn require_designation(&self, reads: &mut dyn ReadTx) -> Result<(), ApiError> {
-        if self.caller.is_designated && self.caller.is_current() || is_designated_now(reads, self.scope)? {
-            return Ok(());
-        }
-        Err(ApiError::not_designated())
+        let is_designated = self.caller.is_designated && self.caller.is_current()
+            || reads.find_provider(self.scope)?.is_some_and(|provider| provider.manages_all_domain_resources);
+        if is_designated { Ok(()) } else { Err(ApiError::not_designated()) }
     }
 }
 
@@ -99,8 +104,4 @@ pub(crate) fn confirm_caller(
         return Ok(());
     }
     Err(ApiError::unauthorized())
-}
-
-fn is_designated_now(reads: &mut dyn ReadTx, id: ProviderId) -> Result<bool, StoreError> {
-    Ok(reads.find_provider(id)?.is_some_and(|provider| provider.manages_all_domain_resources))
 }

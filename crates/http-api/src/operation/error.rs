@@ -1,6 +1,7 @@
 //! The errors of the API, which all have the same form (behaviour 5).
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -9,6 +10,7 @@ use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::ports::{Denied, DeniedReference, Lookup, StoreError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::operation::error_code::ErrorCode;
 
@@ -54,13 +56,15 @@ struct Body<'a> {
     /// The HTTP status. Example: `404`
     #[schemars(schema_with = "status_schema")]
     status: u16,
-    /// The reason as text: a 400 names each invalid field and its rule. Example: `"company not found"`
+    /// The reason as text: a 400 names each invalid field and its rule.
+    /// Example: `"company not found: id 019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     message: &'a str,
 }
 
 /// The statuses of all errors.
 pub(crate) fn status_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "integer", "enum": [400, 401, 403, 404, 410, 429, 500, 503, 405]})
+    let statuses: BTreeSet<u16> = ErrorCode::ALL.iter().map(|code| code.status().as_u16()).collect();
+    json_schema!({"type": "integer", "enum": statuses})
 }
 
 impl ApiError {
@@ -128,6 +132,11 @@ impl ApiError {
         Self::new(ErrorCode::NotFound, message)
     }
 
+    /// 404 for a path that no endpoint has.
+    pub(crate) fn unknown_path() -> Self {
+        Self::not_found("unknown path; GET /docs lists the API")
+    }
+
     /// 404, because no object has the id in the path.
     pub(crate) fn not_found_in_path(noun: &str) -> Self {
         Self::about_field(ErrorCode::NotFound, PATH_ID, format!("{noun} not found"))
@@ -146,11 +155,23 @@ impl ApiError {
         }
     }
 
+    /// Adds the id in the path to the message, if the object that the id identifies caused this 404 or 403
+    /// (behaviour 5.4).
+    pub(crate) fn with_path_id(mut self, id: Option<Uuid>) -> Self {
+        let is_denied = matches!(self.details.code, ErrorCode::NotFound | ErrorCode::Forbidden);
+        if let (true, Some(id), [fault]) = (is_denied, id, &mut *self.details.faults)
+            && fault.fields == [PATH_ID]
+        {
+            fault.message = format!("{}: id {id}", fault.message);
+            self.details.message = fault.message.clone().into();
+        }
+        self
+    }
+
     /// 405, with the methods that the path supports.
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("the path does not support this method; it supports {allowed}");
-        let refusal = Self::new(ErrorCode::MethodNotAllowed, message);
-        refusal.with_header("allow", allowed)
+        Self::new(ErrorCode::MethodNotAllowed, message).with_header("allow", allowed)
     }
 
     /// 400 for an idempotency key that is empty, too long or not visible ASCII.
@@ -198,9 +219,9 @@ impl ApiError {
 
     /// 500; the cause is logged with the id of the request.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
-        let mut refusal = Self::new(ErrorCode::Internal, "internal server error");
-        refusal.details.internal_cause = Some(cause.into());
-        refusal
+        let mut error = Self::new(ErrorCode::Internal, "internal server error");
+        error.details.internal_cause = Some(cause.into());
+        error
     }
 
     /// Closes the connection after the response, so that the rest of the request is not read.
@@ -271,23 +292,23 @@ impl ApiError {
 const HANDED_OVER_RETRY_SECONDS: u64 = 5;
 
 impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        let kind = error.kind();
-        let mut refusal = match &error {
+    fn from(failure: StoreError) -> Self {
+        let kind = failure.kind();
+        let mut error = match &failure {
             StoreError::Busy
             | StoreError::WouldBlock
             | StoreError::DeadlineExceeded
             | StoreError::Unavailable(_)
             | StoreError::OutcomeUnknown(_) => Self::unavailable("the service is temporarily unavailable", 1),
             StoreError::CompanyHandedOver => Self::unavailable(kind, HANDED_OVER_RETRY_SECONDS),
-            StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
+            StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(failure.to_string()),
         };
         // A company that was handed over says nothing about the state of the database.
-        if refusal.details.code != ErrorCode::Internal && !matches!(error, StoreError::CompanyHandedOver) {
-            refusal.store_failure = Some(error);
+        if error.details.code != ErrorCode::Internal && !matches!(failure, StoreError::CompanyHandedOver) {
+            error.store_failure = Some(failure);
         }
-        refusal.details.failure_kind = Some(kind);
-        refusal
+        error.details.failure_kind = Some(kind);
+        error
     }
 }
 

@@ -65,6 +65,8 @@ mod tests {
     fn a_reason_is_the_message_without_ids_and_names_of_unknown_fields() {
         let check = |error: ApiError, expected: &str| assert_eq!(reason(&error), expected);
         check(ApiError::not_found_in_path("user"), "user not found");
+        let id = Uuid::try_parse(ID).ok();
+        check(ApiError::not_found_in_path("user").with_path_id(id), "user not found: id …");
         check(
             ApiError::bad_request("Idempotency-Key must be sent only once"),
             "Idempotency-Key must be sent only once",

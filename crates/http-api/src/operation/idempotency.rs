@@ -102,7 +102,7 @@ mod tests {
             for value in values {
                 headers.append(HeaderName::from_static(KEY_HEADER), HeaderValue::from_bytes(value).unwrap());
             }
-            let parsed = read_key_header(&headers).map_err(|_refusal| ());
+            let parsed = read_key_header(&headers).map_err(|_error| ());
             assert_eq!(parsed.as_ref().map(Option::as_deref), expected.as_ref().copied(), "{values:?}");
         };
         let long = "x".repeat(256);

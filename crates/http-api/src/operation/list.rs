@@ -79,11 +79,11 @@ pub(crate) fn render_page_in_batches<T: Serialize>(
     let result_count = checked_cast(item_count);
     let (number, per_page) = (page.number(), page.per_page());
     let items =
-        LazyItems { page, items_max, item_count, load: RefCell::new(load), refusal: RefCell::new(None) };
+        LazyItems { page, items_max, item_count, load: RefCell::new(load), error: RefCell::new(None) };
     let envelope = ListBody { page: number, per_page, total_count, result_count, results: &items };
     let response = RenderedResponse::ok(&envelope);
-    match items.refusal.take() {
-        Some(refusal) => Err(refusal),
+    match items.error.take() {
+        Some(error) => Err(error),
         None => Ok(add_page_links(response?, links, page, total_count)),
     }
 }
@@ -94,7 +94,7 @@ struct LazyItems<'a, T> {
     items_max: i64,
     item_count: i64,
     load: RefCell<&'a mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>>,
-    refusal: RefCell<Option<ApiError>>,
+    error: RefCell<Option<ApiError>>,
 }
 
 impl<T: Serialize> Serialize for LazyItems<'_, T> {
@@ -102,8 +102,8 @@ impl<T: Serialize> Serialize for LazyItems<'_, T> {
         let mut list = serializer.serialize_seq(None)?;
         let end = self.page.offset().saturating_add(self.item_count);
         for part in self.page.split_into_parts(self.items_max).take_while(|part| part.offset() < end) {
-            let loaded = (self.load.borrow_mut())(part).map_err(|refusal| {
-                self.refusal.replace(Some(refusal));
+            let loaded = (self.load.borrow_mut())(part).map_err(|error| {
+                self.error.replace(Some(error));
                 S::Error::custom("a part of the list could not be loaded")
             })?;
             loaded.iter().try_for_each(|item| list.serialize_element(item))?;

@@ -1,10 +1,10 @@
 //! How the request of an endpoint is parsed and run, and how its response is rendered.
 //!
 //! - Parsing: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
-//! - Running: `read`, `read_with_body` and `write` run the kinds of operations, with their checks in the documented
-//!   order. `state` gives access to the store; `submit` queues commands that move points. `idempotency` and
-//!   `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory;
-//!   `commit_decision` decides between a commit and a 503.
+//! - Running: `read` and `write` run the kinds of operations, with their checks in the documented order. `state`
+//!   gives access to the store; `submit` queues commands that move points. `idempotency` and `key_locks` recognise
+//!   retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory; `commit_decision` decides
+//!   between a commit and a 503.
 //! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code`, `failure_reason` and
 //!   `problem`. `operation_docs` and `operation_spec` document operations for the API description.
 
@@ -26,7 +26,6 @@ pub(crate) mod operation_spec;
 pub(crate) mod problem;
 pub(crate) mod query;
 mod read;
-mod read_with_body;
 pub(crate) mod response;
 pub(crate) mod state;
 mod submit;
@@ -36,6 +35,5 @@ mod write;
 pub(crate) use idempotency::read_key_header;
 pub(crate) use operation_docs::OperationDocs;
 pub(crate) use read::{ReadOperation, read_blocking, read_unconfirmed, run_read};
-pub(crate) use read_with_body::{ReadWithBody, run_read_with_body};
 pub(crate) use submit::RenderResponse;
 pub(crate) use write::{StepResult, ToCommand, Work, WriteOperation, run_write};

@@ -18,7 +18,8 @@ pub(crate) struct Problem<'a> {
     /// The HTTP status. Example: `404`
     #[schemars(schema_with = "status_schema")]
     status: u16,
-    /// The reason, for people: the message of the default format. Example: `"company not found"`
+    /// The reason, for people: the message of the default format.
+    /// Example: `"company not found: id 019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     detail: &'a str,
     /// The reason, for programs. New codes can be added. Example: `"not_found"`
     code: ErrorCode,
@@ -33,7 +34,8 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct FieldError {
     /// The name of the field. Example: `"id"`
     field: String,
-    /// The part of the detail about this field. Example: `"company not found"`
+    /// The part of the detail about this field.
+    /// Example: `"company not found: id 019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     message: String,
 }
 

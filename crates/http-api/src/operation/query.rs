@@ -1,11 +1,11 @@
 //! Parses the query of a request (behaviour 6).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use actix_web::web;
 use guerdon_domain::values::Page;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use schemars::json_schema;
 
 use crate::operation::error::ApiError;
@@ -13,6 +13,7 @@ use guerdon_api_types::parameter::{Parameter, ReadReport};
 use guerdon_api_types::values::FromText;
 
 const PER_PAGE_DEFAULT: i64 = 100;
+const MUST_BE_POSITIVE: &str = "must be an integer from 1";
 /// All characters except the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -20,7 +21,8 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// are ignored. Readers return `None` for a fault or a missing parameter.
 #[derive(Default)]
 pub(crate) struct Query {
-    values: HashMap<String, Vec<String>>,
+    /// `None` stands for a value that is not valid UTF-8.
+    values: HashMap<String, Vec<Option<String>>>,
     report: ReadReport,
 }
 
@@ -30,11 +32,12 @@ impl Query {
         text: &str,
         read: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Result<T, ApiError> {
-        let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
-            .map_err(|_error| ApiError::bad_request("the query must be parameters in the form name=value"))?;
         let mut query = Self::default();
-        for (name, value) in pairs.into_inner() {
-            query.values.entry(name).or_default().push(value);
+        for pair in text.split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if let Some(name) = decode(name) {
+                query.values.entry(name).or_default().push(decode(value));
+            }
         }
         let read = read(&mut query);
         read.filter(|_| query.report.faults.is_empty())
@@ -79,20 +82,22 @@ impl Query {
     /// Encodes those parameters of the query that have one of these names as a query string, with an ampersand after
     /// each.
     pub(crate) fn encode_parameters(&self, names: &[&str]) -> String {
-        let given = names.iter().filter_map(|name| Some((*name, self.values.get(*name)?.first()?)));
+        let given =
+            names.iter().filter_map(|name| Some((*name, self.values.get(*name)?.first()?.as_deref()?)));
         given.map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, RESERVED))).collect()
     }
 
     /// Reads `page` and `per_page`. A larger `per_page` is reduced to `per_page_max`.
     pub(crate) fn read_page(&mut self, per_page_max: i64) -> Option<Page> {
-        let number = self.read_positive("page", 1);
-        let per_page = self.read_positive("per_page", PER_PAGE_DEFAULT);
-        Page::new(number?, per_page?.min(per_page_max))
+        let number = self.read_integer("page", 1, 1..=i64::MAX, MUST_BE_POSITIVE);
+        let per_page = self.read_limit("per_page", PER_PAGE_DEFAULT, per_page_max);
+        Page::new(number?, per_page?)
     }
 
-    /// Reads an integer that is at least 1.
-    pub(crate) fn read_positive(&mut self, name: &str, default: i64) -> Option<i64> {
-        self.read_integer(name, default, 1..=i64::MAX, "must be an integer from 1")
+    /// Reads an integer that is at least 1. A larger one than `max`, however large, is reduced to `max`.
+    pub(crate) fn read_limit(&mut self, name: &str, default: i64, max: i64) -> Option<i64> {
+        let number = self.read_number(name, default, 1..=i64::MAX, MUST_BE_POSITIVE, Some(i64::MAX));
+        number.map(|number| number.min(max))
     }
 
     /// Reads an integer in a range.
@@ -103,6 +108,19 @@ impl Query {
         range: RangeInclusive<i64>,
         fault: &'static str,
     ) -> Option<i64> {
+        self.read_number(name, default, range, fault, None)
+    }
+
+    /// Reads an integer in a range. An integer that 64 bits cannot hold is read as `overflow`, or refused if that is
+    /// `None`.
+    fn read_number(
+        &mut self,
+        name: &str,
+        default: i64,
+        range: RangeInclusive<i64>,
+        fault: &'static str,
+        overflow: Option<i64>,
+    ) -> Option<i64> {
         let (min, max) = (*range.start(), *range.end());
         let mut form = json_schema!({"type": "integer", "format": "int64", "minimum": min});
         if max < i64::MAX {
@@ -111,19 +129,26 @@ impl Query {
         self.report.declare_parameter(|| Parameter::with_default(name, form, default));
         let Some(text) = self.single_value(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = if is_number { text.parse().ok().filter(|number| range.contains(number)) } else { None };
+        let number = text.parse().ok().or(overflow).filter(|number| is_number && range.contains(number));
         self.report.accept_parsed(name, number.ok_or(fault))
     }
 
-    /// The value of a parameter: `Some(None)` if it is absent, and `None`, with a fault, if it is repeated.
+    /// The value of a parameter: `Some(None)` if it is absent, and `None`, with a fault, if it is repeated or not valid
+    /// UTF-8.
     #[expect(clippy::option_option, reason = "a fault differs from absence")]
     fn single_value(&mut self, name: &str) -> Option<Option<String>> {
         match self.values.get(name).map(Vec::as_slice) {
             None | Some([]) => Some(None),
-            Some([value]) => Some(Some(value.clone())),
+            Some([Some(value)]) => Some(Some(value.clone())),
+            Some([None]) => self.report.add_fault(name, "must be valid UTF-8"),
             Some(_) => self.report.add_fault(name, "must be given once"),
         }
     }
+}
+
+/// Decodes a name or a value; `None` if it is not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -132,7 +157,7 @@ mod tests {
 
     fn parse_page(text: &str) -> Result<(i64, i64), String> {
         let page = Query::parse_with(text, |query| query.read_page(100))
-            .map_err(|refusal| refusal.status_and_message().1.to_owned())?;
+            .map_err(|error| error.status_and_message().1.to_owned())?;
         Ok((page.number(), page.per_page()))
     }
 
@@ -145,9 +170,13 @@ mod tests {
         check("per_page=100", (1, 100));
         check("per_page=101", (1, 100));
         check("per_page=9223372036854775807", (1, 100));
+        check("per_page=9223372036854775808", (1, 100));
+        check("per_page=99999999999999999999999999999999999999999", (1, 100));
         check("page=9223372036854775807", (9_223_372_036_854_775_807, 100));
         check("colour=red&colour=blue", (1, 100));
         check("%70age=%32", (2, 100));
+        check("&page=2&&", (2, 100));
+        check("x=%ff&%ff=1&=1&y", (1, 100));
     }
 
     #[test]
@@ -168,6 +197,9 @@ mod tests {
             check(&format!("page={value}"), no_page);
         }
         check("page=1&page=2", "page must be given once");
+        check("page=1&page=%ff", "page must be given once");
+        check("page=%ff&per_page=1%C3", "page must be valid UTF-8; per_page must be valid UTF-8");
+        check("page", no_page);
         check("page=0&per_page=x", "page must be an integer from 1; per_page must be an integer from 1");
     }
 }

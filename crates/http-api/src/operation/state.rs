@@ -109,8 +109,8 @@ impl ApiState {
 
     /// Logs the failure of the store that caused an error response, once a minute for each cause, and records it, so
     /// that a test write checks whether the database accepts writes. Does nothing if the response has another cause.
-    pub(crate) fn log_store_failure(&self, refusal: &ApiError, request_id: &str) {
-        let Some(cause) = refusal.store_failure() else { return };
+    pub(crate) fn log_store_failure(&self, error: &ApiError, request_id: &str) {
+        let Some(cause) = error.store_failure() else { return };
         self.api.database_health.record_failure(cause);
         if self.store_failure_throttle.allows_line(cause.to_string(), std::time::Instant::now()) {
             log::error!(request_id, cause:%; "a request failed because of the database (logged once a minute for each cause)");

@@ -158,7 +158,7 @@ fn prepare_request<W: WriteOperation>(
             let parsed = body::parse_input(headers, body, W::parse_input);
             PreparedRequest { call, key, parsed, _body_memory: memory }
         }
-        Err(refusal) => PreparedRequest { call, key: None, parsed: Err(refusal), _body_memory: None },
+        Err(error) => PreparedRequest { call, key: None, parsed: Err(error), _body_memory: None },
     }
 }
 
@@ -170,10 +170,10 @@ async fn execute_once<W: WriteOperation>(
     prepared: &Arc<PreparedRequest<W>>,
     key_lock: Option<KeyLock>,
 ) -> Result<Option<RenderedResponse>, ApiError> {
-    if let Err(refusal) = &prepared.parsed
+    if let Err(error) = &prepared.parsed
         && rejects_before_lookup(prepared)
     {
-        return Err(refusal.clone());
+        return Err(error.clone());
     }
     let memory = prepared.parsed.as_ref().map_or(0, |parsed| W::estimate_memory(&parsed.input));
     let memory = state.work_memory.acquire_bytes(prepared.call.scope, memory).await?;

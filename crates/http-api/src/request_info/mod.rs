@@ -124,6 +124,11 @@ pub(crate) fn example_provider() -> Provider {
     }
 }
 
+/// The first segment of a path; empty if the path has none.
+pub(crate) fn first_segment(path: &str) -> &str {
+    path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default()
+}
+
 fn request_id(headers: &HeaderMap, ids: &dyn IdGenerator) -> String {
     let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
     match sent.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|id| is_valid_id(id)) {

@@ -252,27 +252,35 @@ impl Mailer {
                 let until = self.server.record_failure(now);
                 schedule::outcome_after_outage(mail, now, until)
             }
-            FailureKind::Mail => {
+            FailureKind::Mail | FailureKind::Unconfirmed => {
                 batch.consecutive_failures += 1;
                 if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
                     self.server.pause_briefly(now);
                 } else {
                     self.server.set_available();
                 }
-                schedule::outcome_after_failure(mail, now)
+                if failure.kind() == FailureKind::Mail {
+                    schedule::outcome_after_failure(mail, now)
+                } else {
+                    self.outcome_after_refusal(mail, now)
+                }
             }
             FailureKind::Refused => {
                 self.server.set_available();
                 batch.consecutive_failures = 0;
-                if self.refusals.len() >= COUNTED_REFUSALS_MAX {
-                    self.refusals.clear();
-                }
-                let count = self.refusals.entry(mail.id).or_default();
-                *count += 1;
-                schedule::outcome_after_refusal(mail, now, *count)
+                self.outcome_after_refusal(mail, now)
             }
             FailureKind::Unsendable => NotificationOutcome::GivenUp,
         }
+    }
+
+    fn outcome_after_refusal(&mut self, mail: &Mail, now: Timestamp) -> NotificationOutcome {
+        if self.refusals.len() >= COUNTED_REFUSALS_MAX {
+            self.refusals.clear();
+        }
+        let count = self.refusals.entry(mail.id).or_default();
+        *count += 1;
+        schedule::outcome_after_refusal(mail, now, *count)
     }
 
     fn record_outcome(&mut self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) {

@@ -10,9 +10,10 @@ use crate::mail::Mail;
 pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
 /// The longest wait.
 pub(super) const RETRY_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
-/// The wait after a refusal. It gives an operator time to repair a server that refuses by mistake.
+/// The wait after a refusal, which gives an operator time to repair a server that refuses by mistake, or after a mail
+/// that was not confirmed, of which each attempt may deliver a copy.
 const REFUSAL_WAIT: Duration = RETRY_WAIT_MAX;
-/// The number of refusals after which a mail is given up.
+/// The number of refusals or unconfirmed attempts after which a mail is given up.
 pub(super) const REFUSALS_MAX: u8 = 3;
 /// How long a mail is retried after it was queued.
 const RETRY_PERIOD: Duration = Duration::from_secs(3 * 24 * 60 * 60);
@@ -30,7 +31,7 @@ pub(super) fn outcome_after_failure(mail: &Mail, now: Timestamp) -> Notification
     retry_or_give_up(mail, now, retry_wait(u32::from(mail.attempts)))
 }
 
-/// The outcome of a refusal. `count` is the number of refusals, including this one.
+/// The outcome of a refusal or an unconfirmed attempt. `count` is the number of both, including this one.
 pub(super) fn outcome_after_refusal(mail: &Mail, now: Timestamp, count: u8) -> NotificationOutcome {
     if count >= REFUSALS_MAX {
         NotificationOutcome::GivenUp

@@ -43,6 +43,7 @@ pub(super) struct ServerSettings {
 pub(super) struct SmtpConnection {
     inner: AsyncSmtpConnection,
     is_usable: bool,
+    is_message_sent: bool,
 }
 
 impl SmtpConnection {
@@ -69,12 +70,17 @@ impl SmtpConnection {
         if let Some(credentials) = &url.credentials {
             inner.auth(&MECHANISMS, credentials).await.map_err(failed("signing in"))?;
         }
-        Ok(Self { inner, is_usable: true })
+        Ok(Self { inner, is_usable: true, is_message_sent: false })
     }
 
     /// Whether the next message can be sent over this connection, after [`Self::reset_session`].
     pub(super) fn is_usable(&self) -> bool {
         self.is_usable
+    }
+
+    /// Whether the server may have received the whole message, even if it did not respond.
+    pub(super) fn is_message_sent(&self) -> bool {
+        self.is_message_sent
     }
 
     /// Prepares the connection for the next message; false if the server no longer responds as it should.
@@ -85,7 +91,7 @@ impl SmtpConnection {
     /// Sends a message. If the caller drops the future, the connection is no longer usable.
     pub(super) async fn send_message(&mut self, message: &EncodedMessage) -> Result<(), SendFailure> {
         require_ascii(message)?;
-        self.is_usable = false;
+        (self.is_usable, self.is_message_sent) = (false, false);
         let is_completed = |response: &Response| response.code().severity == Severity::PositiveCompletion;
         let mail = Mail::new(Some(message.from.clone()), vec![]);
         let response = self.send_command("MAIL FROM", mail).await.map_err(StepError::into_server_failure)?;
@@ -95,10 +101,12 @@ impl SmtpConnection {
         expect_response("RCPT TO", &response, is_completed)?;
         let response = self.send_command("DATA", Data).await.map_err(StepError::into_mail_failure)?;
         expect_response("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
+        self.is_message_sent = true;
         let bytes = message.as_bytes();
         // `message` appends the line break of the last line.
         let response = self.inner.message(bytes.strip_suffix(b"\r\n").unwrap_or(bytes)).await;
-        let response = self.check_response("the message", response).map_err(StepError::into_mail_failure)?;
+        let response =
+            self.check_response("the message", response).map_err(StepError::into_message_failure)?;
         expect_response("the message", &response, is_completed)?;
         self.is_usable = true;
         Ok(())
@@ -156,6 +164,15 @@ impl StepError {
             SendFailure::server(self.description)
         } else {
             SendFailure::mail(self.description)
+        }
+    }
+
+    /// Converts the failure of the message itself.
+    fn into_message_failure(self) -> SendFailure {
+        if self.code.is_none() {
+            SendFailure::unconfirmed(self.description)
+        } else {
+            self.into_mail_failure()
         }
     }
 

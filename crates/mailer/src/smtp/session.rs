@@ -51,11 +51,17 @@ impl SmtpSession {
             let deadline = Instant::now() + time_limit;
             let mut connection = connect_or_reuse(connection_slot.take(), server, time_limit).await?;
             let result = timeout_at(deadline, connection.send_message(message)).await;
+            let is_message_sent = connection.is_message_sent();
             if connection.is_usable() {
                 *connection_slot = Some(connection);
             }
             result.unwrap_or_else(|_elapsed| {
-                Err(SendFailure::mail(format!("not finished within {time_limit:?}")))
+                let message = format!("not finished within {time_limit:?}");
+                Err(if is_message_sent {
+                    SendFailure::unconfirmed(message)
+                } else {
+                    SendFailure::mail(message)
+                })
             })
         })
     }

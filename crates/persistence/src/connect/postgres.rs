@@ -79,8 +79,8 @@ pub(crate) const USE_GENERIC_PLANS: &str = "SET plan_cache_mode = force_generic_
 pub(crate) const PREFER_INDEX_ORDER: &str =
     "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
 
-/// Fails if the server's messages are not in English. The store distinguishes a lost race from a fault by these
-/// messages.
+/// Fails if the server's messages are not in English. The store distinguishes conflicts from other errors by
+/// these messages.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)

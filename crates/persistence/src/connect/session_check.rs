@@ -59,7 +59,7 @@ fn has_mark(conn: &mut PgConnection, mark: &str, expected: bool) -> QueryResult<
     ));
     match result {
         Ok(()) => Ok(true),
-        Err(Error::DatabaseError(_, told)) if told.message() == MISMATCH => Ok(false),
+        Err(Error::DatabaseError(_, info)) if info.message() == MISMATCH => Ok(false),
         Err(cause) => Err(cause),
     }
 }

@@ -145,7 +145,9 @@ pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandR
         (_, CommandResult::Panicked(cause)) => Some(failed(&cause)),
         (Err(BatchError::Unavailable(_)), _) if is_mutant("retry_unknown_commit") => None,
         (Ok(()), CommandResult::Ended(outcome)) => Some(outcome),
-        (Ok(()), CommandResult::NotLoaded) | (Err(BatchError::Contended), _) => None,
+        (Ok(()), CommandResult::NotLoaded) | (Err(BatchError::Contended | BatchError::Duplicate(_)), _) => {
+            None
+        }
         (Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)), _) => Some(failed(cause)),
     }
 }

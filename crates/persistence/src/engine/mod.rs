@@ -74,6 +74,9 @@ impl Worker {
 pub(crate) enum BatchError {
     /// The transaction conflicted with another one and was rolled back. Another attempt may succeed.
     Contended,
+    /// The transaction was rolled back, because a row with the same key exists. Either another transaction inserted it,
+    /// and another attempt may succeed, or the database is damaged for one of the commands.
+    Duplicate(StoreError),
     /// The transaction was rolled back. One of the commands may be the cause.
     Failed(StoreError),
     /// None of the commands is the cause. Whether the transaction committed may be unknown.
@@ -82,9 +85,6 @@ pub(crate) enum BatchError {
 
 /// A database on which the engine runs.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Whether other transactions can lock rows. If not, there are no patient workers.
-    const HAS_LOCKS: bool;
-
     /// Runs `work` once in one transaction, which does not commit later than `time_limit` from now.
     /// `affected_count` is the number of objects that the largest command affects.
     fn run_transaction(
@@ -111,21 +111,20 @@ struct EngineState {
 }
 
 impl Engine {
-    /// Starts the workers. A database without locks has no patient workers.
+    /// Starts the workers. If other transactions cannot lock rows, no patient workers are needed.
     pub(crate) fn start_workers<B: Backend>(
         backend: B,
         fast: usize,
         patient: usize,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(EngineState::new(B::HAS_LOCKS));
         let backend = Arc::new(backend);
-        let mut engine = Self { state: shared, workers: Vec::new() };
+        let mut engine = Self { state: Arc::new(EngineState::new(patient > 0)), workers: Vec::new() };
         let fast = std::iter::repeat_n(Worker::Fast, fast);
         let patient = (0..patient).map(|number| Worker::Patient { takes_large: number == 0 });
         for (number, kind) in (1..).zip(fast.chain(patient)) {
-            let (shared, backend) = (Arc::clone(&engine.state), Arc::clone(&backend));
+            let (state, backend) = (Arc::clone(&engine.state), Arc::clone(&backend));
             let thread = Builder::new().name(format!("ledger-{number}"));
-            engine.workers.push(thread.spawn(move || shared.run_worker(&*backend, kind))?);
+            engine.workers.push(thread.spawn(move || state.run_worker(&*backend, kind))?);
         }
         Ok(engine)
     }
@@ -199,7 +198,7 @@ impl EngineState {
             if !expired.is_empty() {
                 drop(queue);
                 for job in expired {
-                    let cause = job.timeout_error(Instant::now());
+                    let cause = job.give_up_error(Instant::now());
                     job.complete_with(store_failure(cause));
                 }
                 queue = self.lock_queue();
@@ -229,7 +228,7 @@ impl EngineState {
         let mut batches = vec![jobs];
         while let Some(mut jobs) = batches.pop() {
             let (committed, results) = batch::run_batch(backend, &mut jobs, worker.locking_mode());
-            if matches!(committed, Err(BatchError::Failed(_))) && jobs.len() > 1 {
+            if matches!(committed, Err(BatchError::Failed(_) | BatchError::Duplicate(_))) && jobs.len() > 1 {
                 log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
                 batches.extend(jobs.drain(..).rev().map(|job| vec![job]));
             }
@@ -250,7 +249,10 @@ impl EngineState {
                         retried.push(job);
                     }
                     None => {
-                        let cause = job.timeout_error(Instant::now());
+                        let cause = match &committed {
+                            Err(BatchError::Duplicate(cause)) => cause.clone(),
+                            _ => job.give_up_error(Instant::now()),
+                        };
                         finished.push((job, store_failure(cause)));
                     }
                 }
@@ -269,7 +271,7 @@ impl EngineState {
 fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
     let failure = match committed {
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => cause,
-        Ok(()) | Err(BatchError::Contended) => return false,
+        Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_)) => return false,
     };
     matches!(failure, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
 }
@@ -278,7 +280,7 @@ fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
 fn check_connection<B: Backend>(backend: &B) -> Result<(), StoreError> {
     let time_limit = Deadlines::REQUEST.connection;
     match backend.run_transaction(Locking::Skip, time_limit, 0, &mut |_| Verdict::Rollback) {
-        Ok(()) | Err(BatchError::Contended) => Ok(()),
+        Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_)) => Ok(()),
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => Err(cause),
     }
 }

@@ -120,7 +120,7 @@ impl Job {
     }
 
     /// The error for a command that is not attempted, or not retried.
-    pub(super) fn timeout_error(&self, now: Instant) -> StoreError {
+    pub(super) fn give_up_error(&self, now: Instant) -> StoreError {
         if self.is_out_of_time(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
     }
 
@@ -151,8 +151,9 @@ pub(super) struct JobQueue {
     waiting_count: usize,
     /// Commands that wait for a patient worker. Commands that need the same accounts queue behind them.
     patient_queue: VecDeque<Job>,
-    /// The provider of the last command that a patient worker took. Another provider is next.
-    last_patient_provider: Option<ProviderId>,
+    /// When a patient worker last took a command of a provider, as a number that increases with each turn. The provider
+    /// that was served longest ago is next.
+    patient_turns: HashMap<ProviderId, u64>,
     /// The accounts of the batches in progress.
     busy_accounts: HashSet<Account>,
     /// The number of batches in progress.
@@ -172,7 +173,7 @@ impl JobQueue {
             provider_order: VecDeque::new(),
             waiting_count: 0,
             patient_queue: VecDeque::new(),
-            last_patient_provider: None,
+            patient_turns: HashMap::new(),
             busy_accounts: HashSet::new(),
             batches_in_progress: 0,
             busy_fast_workers: 0,
@@ -352,21 +353,23 @@ impl JobQueue {
         batch
     }
 
-    /// Takes the first command that waits for a lock, and others that need one of its accounts.
+    /// Takes the first command that waits for a lock, of the provider that was served longest ago, and others that need
+    /// one of its accounts.
     fn take_patient_batch(&mut self, takes_large: bool, now: Instant) -> Vec<Job> {
         let can_take = |job: &Job| {
             self.has_free_accounts(job) && (takes_large || !job.is_large()) && !job.is_paused(now)
         };
-        let last_provider = self.last_patient_provider;
-        let is_turn = |job: &Job| Some(job.submission.provider) != last_provider && can_take(job);
-        let found = self
-            .patient_queue
-            .iter()
-            .position(is_turn)
-            .or_else(|| self.patient_queue.iter().position(can_take));
-        let Some(at) = found else { return Vec::new() };
-        self.last_patient_provider = self.patient_queue.get(at).map(|job| job.submission.provider);
+        let takeable = self.patient_queue.iter().enumerate().filter(|(_, job)| can_take(job));
+        let next = takeable.min_by_key(|(_, job)| self.patient_turns.get(&job.submission.provider));
+        let Some((at, provider)) = next.map(|(at, job)| (at, job.submission.provider)) else {
+            return Vec::new();
+        };
+        let turn = self.patient_turns.values().max().map_or(0, |last| last + 1);
+        self.patient_turns.insert(provider, turn);
         let mut batch: Vec<Job> = self.patient_queue.remove(at).into_iter().collect();
+        if self.patient_queue.is_empty() {
+            self.patient_turns.clear();
+        }
         if batch.iter().any(Job::must_run_alone) {
             return batch;
         }

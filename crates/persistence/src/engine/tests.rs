@@ -26,7 +26,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
 use guerdon_domain::redemptions::{Redeem, Refund};
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
     CompanyId, DomainName, EmailAddress, Message, OccasionId, ProviderId, RedemptionId, SingleLine, UserId,
@@ -61,8 +61,6 @@ impl Random {
 struct InMemory(Arc<MemoryStore>);
 
 impl Backend for InMemory {
-    const HAS_LOCKS: bool = false;
-
     fn run_transaction(
         &self,
         _locking: Locking,
@@ -127,8 +125,11 @@ impl EngineFixture {
             command.reserve_alert = Some(Points::new(25).ok_or("negative")?);
             let company = companies::create(tx, provider, &command, &context)?.company.id;
             companies::set_allow_zero_points(tx, company, true, &context)?;
-            let deposit =
-                ChangeReserve { company_id: company, change: ReserveChange::Deposit, sum: points_sum(100) };
+            let deposit = ChangeReserve {
+                company_id: company,
+                direction: ReserveDirection::Deposit,
+                sum: points_sum(100),
+            };
             execute_command(tx, provider, &deposit, &context)?;
             let text = OccasionText {
                 name: name.clone(),
@@ -208,10 +209,16 @@ impl EngineFixture {
             1 | 2 => Command::Refund(Refund(random.one_of(&self.redemptions))),
             3 | 4 => Command::Redeem(Redeem { user_id, sum }),
             5 | 6 => Command::OverrideBalance(OverrideBalance { user_id, wallet, sum }),
-            7 | 8 => {
-                Command::ChangeReserve(ChangeReserve { company_id, change: ReserveChange::Deposit, sum })
-            }
-            9 => Command::ChangeReserve(ChangeReserve { company_id, change: ReserveChange::Withdrawal, sum }),
+            7 | 8 => Command::ChangeReserve(ChangeReserve {
+                company_id,
+                direction: ReserveDirection::Deposit,
+                sum,
+            }),
+            9 => Command::ChangeReserve(ChangeReserve {
+                company_id,
+                direction: ReserveDirection::Withdrawal,
+                sum,
+            }),
             number => {
                 let users = self.users.iter().copied().filter(|_| random.next_below(2) == 0).collect();
                 let recipients = if number == 10 { Recipients::All(users) } else { Recipients::Named(users) };
@@ -378,8 +385,6 @@ fn concurrent_submissions_are_all_executed() {
 struct PanicsAfterCommit(InMemory, AtomicBool);
 
 impl Backend for PanicsAfterCommit {
-    const HAS_LOCKS: bool = false;
-
     fn run_transaction(
         &self,
         locking: Locking,
@@ -405,7 +410,7 @@ fn a_panic_after_the_commit_executes_nothing_twice() {
     let (outcome_sender, outcomes) = channel();
     let deposit = || ChangeReserve {
         company_id: fixture.company,
-        change: ReserveChange::Deposit,
+        direction: ReserveDirection::Deposit,
         sum: points_sum(10_000),
     };
     engine.submit_command(fixture.new_submission((Command::ChangeReserve(deposit()), None), &outcome_sender));

@@ -41,7 +41,7 @@ const fn infallible(name: &'static str, place: Place) -> Failpoint {
 }
 
 /// All failpoints, in the order in which an operation passes them.
-pub const FAILPOINTS: [Failpoint; 48] = [
+pub const FAILPOINTS: [Failpoint; 45] = [
     infallible("engine.take", Place::Command),
     infallible("sqlite.wait", Place::CommandOnSqlite),
     fallible("sqlite.begin", Place::CommandOnSqlite),
@@ -50,22 +50,19 @@ pub const FAILPOINTS: [Failpoint; 48] = [
     fallible("unit.query", Place::Command),
     fallible("engine.decide", Place::Command),
     fallible("engine.write", Place::Command),
+    fallible("ledger.delete.idempotency_records", Place::Command),
     fallible("sqlite.insert.journal_entries", Place::CommandOnSqlite),
     fallible("sqlite.insert.recognitions", Place::CommandOnSqlite),
     fallible("sqlite.insert.events", Place::CommandOnSqlite),
     fallible("sqlite.insert.deliveries", Place::CommandOnSqlite),
     fallible("sqlite.update.accounts", Place::CommandOnSqlite),
     fallible("sqlite.insert.transfers", Place::CommandOnSqlite),
-    fallible("sqlite.update.users", Place::CommandOnSqlite),
-    fallible("sqlite.delete.idempotency_records", Place::CommandOnSqlite),
     fallible("sqlite.insert.idempotency_records", Place::CommandOnSqlite),
-    fallible("sqlite.insert.notifications", Place::CommandOnSqlite),
-    fallible("postgres.delete.idempotency_records", Place::CommandOnPostgres),
     fallible("postgres.write.batch", Place::CommandOnPostgres),
     fallible("postgres.write.batch_done", Place::CommandOnPostgres),
     fallible("postgres.insert.large_events", Place::CommandOnPostgres),
-    fallible("postgres.update.users", Place::CommandOnPostgres),
-    fallible("postgres.insert.notifications", Place::CommandOnPostgres),
+    fallible("ledger.update.users", Place::Command),
+    fallible("outbox.insert.notifications", Place::Command),
     fallible("sqlite.rollback", Place::CommandOnSqlite),
     fallible("postgres.rollback", Place::CommandOnPostgres),
     fallible("sqlite.commit", Place::CommandOnSqlite),

@@ -102,17 +102,17 @@ impl MigrationRunner {
     /// closes. The lock is polled, because a session that waits in the server would block the other process's
     /// `CREATE INDEX CONCURRENTLY`: a deadlock.
     fn acquire_migration_lock(&mut self) -> Result<(), OpenError> {
-        let mut waits = false;
+        let mut has_logged = false;
         loop {
-            let mine =
+            let try_lock =
                 diesel::dsl::sql::<Bool>("pg_try_advisory_lock(").bind::<BigInt, _>(MIGRATION_LOCK).sql(")");
-            if diesel::select(mine).get_result(&mut self.conn).map_err(|e| migration_error(&e))? {
+            if diesel::select(try_lock).get_result(&mut self.conn).map_err(|e| migration_error(&e))? {
                 return Ok(());
             }
-            if !waits {
+            if !has_logged {
                 log::warn!("another process is migrating the database: waiting");
             }
-            waits = true;
+            has_logged = true;
             std::thread::sleep(self.retry_policy.initial_pause); // tidy: polls for a lock of another process
         }
     }
@@ -127,21 +127,21 @@ impl MigrationRunner {
             if steps > 1 {
                 log::info!(migration = name, step = number, steps; "migrating the database");
             }
-            let note = pending.record_statement(number);
+            let record = pending.record_statement(number);
             let done = match step {
                 MigrationStep::Transaction(sql) => self.run_with_lock_timeout(name, |conn| {
                     run_each(conn, sql)?;
-                    record_step(conn, &note)
+                    record_step(conn, &record)
                 }),
                 MigrationStep::ConcurrentIndex(index) => self
                     .build_index_concurrently(name, index)
-                    .and_then(|()| record_step(&mut self.conn, &note)),
+                    .and_then(|()| record_step(&mut self.conn, &record)),
                 MigrationStep::Batches(batches) => {
                     // Only the first remaining step can have been interrupted.
                     let last_key = pending.last_completed_key.clone();
                     let last_key = last_key.filter(|_| number == pending.steps_done + 1);
                     self.run_in_batches(name, batches, last_key)
-                        .and_then(|()| record_step(&mut self.conn, &note))
+                        .and_then(|()| record_step(&mut self.conn, &record))
                 }
             };
             done.map_err(|e| self.explain_failure(pending.migration, &e))?;
@@ -226,7 +226,7 @@ impl MigrationRunner {
         mut work: impl FnMut(&mut Conn) -> QueryResult<T>,
     ) -> QueryResult<T> {
         let limit = format!("SET LOCAL lock_timeout = {}", self.retry_policy.lock_timeout.as_millis());
-        self.retry_lost_locks(name, |conn| {
+        self.retry_after_lock_failure(name, |conn| {
             conn.transaction(|conn| {
                 conn.batch_execute(&limit)?;
                 work(conn)
@@ -234,7 +234,7 @@ impl MigrationRunner {
         })
     }
 
-    fn retry_lost_locks<T>(
+    fn retry_after_lock_failure<T>(
         &mut self,
         name: &str,
         mut attempt: impl FnMut(&mut Conn) -> QueryResult<T>,
@@ -242,7 +242,7 @@ impl MigrationRunner {
         let (begun, mut pause) = (Instant::now(), self.retry_policy.initial_pause);
         loop {
             match attempt(&mut self.conn) {
-                Err(e) if is_lost_lock(&e) && begun.elapsed() + pause < self.retry_policy.total_time => {
+                Err(e) if is_lock_failure(&e) && begun.elapsed() + pause < self.retry_policy.total_time => {
                     let oldest = self.oldest_transaction();
                     log::warn!(migration = name, pause:?, oldest = oldest.as_str(); "a migration waits for a lock, retrying");
                     std::thread::sleep(pause); // tidy: requests that queued for the lock continue meanwhile
@@ -256,16 +256,16 @@ impl MigrationRunner {
     /// Creates or drops an index without blocking others. An interrupted run may have left an invalid index,
     /// or may have created the index without recording it.
     fn build_index_concurrently(&mut self, name: &str, index: &ConcurrentIndex) -> QueryResult<()> {
-        let Some(index_name) = &index.creates else {
-            return self.retry_lost_locks(name, |conn| conn.batch_execute(&index.statement));
+        let Some(index_name) = &index.created_index else {
+            return self.retry_after_lock_failure(name, |conn| conn.batch_execute(&index.statement));
         };
         let drop_index = format!("DROP INDEX CONCURRENTLY {index_name}");
         match self.is_index_valid(index_name)? {
             Some(true) => return Ok(()),
-            Some(false) => self.retry_lost_locks(name, |conn| conn.batch_execute(&drop_index))?,
+            Some(false) => self.retry_after_lock_failure(name, |conn| conn.batch_execute(&drop_index))?,
             None => {}
         }
-        self.retry_lost_locks(name, |conn| {
+        self.retry_after_lock_failure(name, |conn| {
             failpoint("postgres.migrate.index")?;
             let created = conn.batch_execute(&index.statement);
             if created.is_err() {
@@ -285,7 +285,7 @@ impl MigrationRunner {
     }
 
     fn explain_failure(&mut self, migration: &Migration, cause: &Error) -> OpenError {
-        if !is_lost_lock(cause) {
+        if !is_lock_failure(cause) {
             return migration.failed_because(cause);
         }
         let oldest = self.oldest_transaction();
@@ -308,14 +308,14 @@ impl MigrationRunner {
 }
 
 /// Records that a step is done.
-fn record_step(conn: &mut Conn, note: &str) -> QueryResult<()> {
+fn record_step(conn: &mut Conn, record: &str) -> QueryResult<()> {
     failpoint("postgres.migrate.record")?;
-    conn.batch_execute(note)
+    conn.batch_execute(record)
 }
 
 /// Whether a statement failed because of concurrency. diesel has no kind for this; the server's messages are
 /// in English.
-fn is_lost_lock(error: &Error) -> bool {
+fn is_lock_failure(error: &Error) -> bool {
     message_contains(error, &["lock timeout", "deadlock detected"])
 }
 

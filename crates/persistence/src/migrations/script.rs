@@ -45,7 +45,7 @@ impl BatchedUpdate {
 pub(super) struct ConcurrentIndex {
     pub statement: String,
     /// The name of the index that the statement creates; `None` if it drops one.
-    pub creates: Option<String>,
+    pub created_index: Option<String>,
 }
 
 enum StepKind {
@@ -146,7 +146,7 @@ fn is_comment(line: &str) -> bool {
 
 fn parse_concurrent_index(statement: String) -> Result<ConcurrentIndex, String> {
     let words: Vec<&str> = statement.split_whitespace().collect();
-    let makes = match words.as_slice() {
+    let created_index = match words.as_slice() {
         ["CREATE", "INDEX", "CONCURRENTLY", name, "ON", ..]
         | ["CREATE", "UNIQUE", "INDEX", "CONCURRENTLY", name, "ON", ..]
             if is_plain(name) =>
@@ -161,7 +161,7 @@ fn parse_concurrent_index(statement: String) -> Result<ConcurrentIndex, String> 
             ));
         }
     };
-    Ok(ConcurrentIndex { statement, creates: makes })
+    Ok(ConcurrentIndex { statement, created_index })
 }
 
 fn is_plain(name: &str) -> bool {
@@ -207,7 +207,7 @@ mod tests {
         let MigrationStep::Batches(batches) = &script.steps[2] else { panic!("{script:?}") };
         assert_eq!(batches.for_range("id > 7"), "UPDATE a SET b = 1\nWHERE (id > 7) AND b IS NULL;");
         let MigrationStep::ConcurrentIndex(index) = &script.steps[1] else { panic!("{script:?}") };
-        assert_eq!(index.creates.as_deref(), Some("i"));
+        assert_eq!(index.created_index.as_deref(), Some("i"));
         let structure = script.schema_sql();
         assert!(structure.contains("CREATE UNIQUE INDEX i ON a (b);"), "{structure}");
         assert!(!structure.contains("UPDATE") && !structure.contains("CONCURRENTLY"), "{structure}");

@@ -13,12 +13,10 @@ use super::accounts::UpdateAccounts;
 use super::insert_rows::InsertRows;
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::schema::{
-    deliveries, events, idempotency_records, journal_entries, notifications, recognitions, transfers, users,
+    deliveries, events, idempotency_records, journal_entries, recognitions, transfers,
 };
-use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
-    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow,
-    NotificationRow, TransferRow,
+    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow, TransferRow,
 };
 use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
 use crate::write_form::WriteForm;
@@ -82,6 +80,7 @@ fn event_rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
 }
 
 /// The rows that are written together.
+#[derive(Default)]
 struct BatchRows<'r> {
     accounts: Vec<AccountStateRow>,
     journal_entries: Vec<JournalEntryRow<'r>>,
@@ -145,35 +144,13 @@ impl<'r> BatchRows<'r> {
     }
 }
 
-fn write_large_events(conn: &mut Conn, events: &[NewEvent], form: WriteForm) -> QueryResult<()> {
-    for slice in split_into_statements(events, events.len(), |event| event.body.len()) {
-        let (rows, deliveries) = event_rows(slice);
-        failpoint("postgres.insert.large_events")?;
-        match form {
-            WriteForm::OneStatement => {
-                InsertRows::from_rows(&rows).execute(conn)?;
-                InsertRows::from_rows(&deliveries).execute(conn)?;
-            }
-            WriteForm::StatementPerTable => {
-                insert_listed!(conn, events::table, &rows);
-                insert_listed!(conn, deliveries::table, &deliveries);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes the changes, and the accounts and transfers of the book.
+/// Inserts the rows of the changes, and writes the accounts and transfers of the book.
 pub(crate) fn write_changes(
     conn: &mut Conn,
     changes: &Changes,
     book: &AccountBook,
     form: WriteForm,
 ) -> QueryResult<()> {
-    for key in &changes.expired_keys {
-        failpoint("postgres.delete.idempotency_records")?;
-        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
-    }
     let bodies: usize = changes.events.iter().map(|event| event.body.len()).sum();
     let (events, large_events) =
         if bodies <= STATEMENT_BYTES { (&*changes.events, &[][..]) } else { (&[][..], &*changes.events) };
@@ -181,18 +158,10 @@ pub(crate) fn write_changes(
     failpoint("postgres.write.batch")?;
     rows.write(conn, form)?;
     failpoint("postgres.write.batch_done")?;
-    write_large_events(conn, large_events, form)?;
-    for (user, at) in &changes.deleted_users {
-        failpoint("postgres.update.users")?;
-        diesel::update(users::table.find(Id(*user)))
-            .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
-            .execute(conn)?;
-    }
-    if !changes.notifications.is_empty() {
-        failpoint("postgres.insert.notifications")?;
-        let rows: Vec<NotificationRow<'_>> =
-            changes.notifications.iter().map(NotificationRow::from_new_notification).collect();
-        insert_listed!(conn, notifications::table, rows);
+    for slice in split_into_statements(large_events, large_events.len(), |event| event.body.len()) {
+        failpoint("postgres.insert.large_events")?;
+        let (events, deliveries) = event_rows(slice);
+        BatchRows { events, deliveries, ..BatchRows::default() }.write(conn, form)?;
     }
     Ok(())
 }

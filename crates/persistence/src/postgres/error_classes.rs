@@ -21,9 +21,6 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
     ];
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
-        // The rules were checked before the write: another transaction inserted the row first, and the next
-        // attempt will see it.
-        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Busy,
         // A standby, or a server that its operator has made read-only, for example because its disk is full.
         Error::DatabaseError(
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
@@ -33,6 +30,12 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
         _ if unavailable_messages.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(format!("the database returned an error: {text}")),
     }
+}
+
+/// Whether a row with the same key exists. A unit of work checks that before it inserts a row, unless another
+/// transaction has inserted it meanwhile: then the next attempt sees it.
+pub(super) fn is_unique_violation(failure: &StoreError) -> bool {
+    matches!(failure, StoreError::Broken(text) if text.contains("duplicate key value"))
 }
 
 #[cfg(test)]

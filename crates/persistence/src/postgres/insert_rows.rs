@@ -25,9 +25,13 @@ impl<R: TableRow> RunQueryDsl<PgConnection> for InsertRows<'_, R> {}
 
 impl<R: TableRow> QueryFragment<Pg> for InsertRows<'_, R> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        for part in ["INSERT INTO ", R::TABLE, " (", R::COLUMN_NAMES, ") SELECT * FROM "] {
+        for part in ["INSERT INTO ", R::TABLE, " (", R::COLUMN_NAMES, ") SELECT unnest("] {
             out.push_sql(part);
         }
-        R::push_arrays(&self.0, out)
+        // Calls in the list of columns are evaluated in step, row by row; PostgreSQL materializes one call with several
+        // arrays, and each of its arrays.
+        R::push_arrays(&self.0, "), unnest(", out.reborrow())?;
+        out.push_sql(")");
+        Ok(())
     }
 }

@@ -50,6 +50,11 @@ impl UnitLimits {
         self.locking
     }
 
+    /// Whether the deadline has passed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.time_left().is_zero()
+    }
+
     fn time_left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
@@ -77,9 +82,9 @@ impl UnitLimits {
 }
 
 /// Limits the following statements to the remaining time, unless the transaction has disabled the statement limit.
-/// Returns whether it is disabled.
+/// Returns whether it is disabled. The limit is rounded up, so that a statement that it ends has passed the deadline.
 fn limit_statement_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
-    let limit = left.as_millis().max(1).to_string();
+    let limit = (left.as_millis() + 1).to_string();
     let set = diesel::dsl::sql::<Text>(
         "set_config('statement_timeout', CASE current_setting('statement_timeout') WHEN '0' THEN '0' ELSE ",
     )

@@ -56,6 +56,9 @@ pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 pub(crate) const LOOKS_UP_ROWS_ONE_BY_ONE: bool = false;
 /// PostgreSQL needs no hint: its planner uses statistics to choose the order in which it reads a table.
 pub(crate) const BY_POSITION_HINT: &str = "";
+/// The prefix of a column that keeps SQLite from sorting by an index. PostgreSQL's planner uses statistics to choose
+/// the index.
+pub(crate) const WITHOUT_INDEX: &str = "";
 /// Whether the index `events_feed` contains the whole order of a provider's events: position and id.
 pub(crate) const HAS_FEED_INDEX: bool = true;
 /// The maximum number of bound values of one statement.
@@ -215,7 +218,8 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     lock_row(conn, "users", Id(id))
 }
 
-/// FNV-1a over scope and key. If two keys collide, the only effect is an unnecessary wait.
+/// FNV-1a over scope and key. If two keys collide, one counts as in use while the other is claimed: its request is
+/// retried, and fails with 503 after the time limit.
 fn hash_key(key: &IdempotencyKey) -> i64 {
     let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

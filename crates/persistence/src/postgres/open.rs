@@ -16,7 +16,7 @@ use crate::connect::server_list::ServerList;
 use crate::connect::session_check::require_own_sessions;
 use crate::engine::Engine;
 use crate::migrations::check_postgres;
-use crate::pool::create_pool;
+use crate::pool::{Pool, create_pool};
 use crate::write_form::WriteForm;
 
 /// Workers that do not wait for locks. On two processors, more workers are slower.
@@ -51,16 +51,8 @@ fn write_form_of(conn: &mut PgConnection) -> Result<WriteForm, OpenError> {
     Ok(if has_citus { WriteForm::StatementPerTable } else { WriteForm::OneStatement })
 }
 
+/// Opens the database. `limits` applies to the service; a command uses a separate small pool.
 pub(crate) fn open_postgres(
-    url: &str,
-    access: Access,
-    notifiers: Notifiers,
-) -> Result<OpenDatabase, OpenError> {
-    open_with_limits(url, access, &StoreLimits::default(), notifiers)
-}
-
-/// Opens the database with other limits for the service.
-pub(crate) fn open_with_limits(
     url: &str,
     access: Access,
     limits: &StoreLimits,
@@ -92,11 +84,14 @@ pub(crate) fn open_with_limits(
         create_pool(connections_max, idle_min, connect)
             .map_err(|e| OpenError::failed_because("cannot connect to PostgreSQL", &e))
     };
+    // Background jobs have no time limit, and each command of a batch has its own.
+    let without_time_limit =
+        |pool: Pool<PgConnection>| PooledStore::new(pool.clone(), pool, None, notifiers.clone(), write_form);
     if access == Access::Command {
         let pool = connections(COMMAND_CONNECTIONS, 0, None)?;
-        let batches = PooledStore::without_time_limit(pool.clone(), (notifiers.clone(), write_form));
-        let commands = Engine::start_workers(batches, 1, 1).map_err(|e| thread_error(&e))?;
-        let store: Arc<dyn Store> = Arc::new(PooledStore::without_time_limit(pool, (notifiers, write_form)));
+        let commands = Engine::start_workers(without_time_limit(pool.clone()), 1, 1);
+        let commands = commands.map_err(|e| thread_error(&e))?;
+        let store: Arc<dyn Store> = Arc::new(without_time_limit(pool));
         return Ok(OpenDatabase {
             requests: Arc::clone(&store),
             commands: Arc::new(commands),
@@ -107,15 +102,11 @@ pub(crate) fn open_with_limits(
     let (writes, reads) =
         (connections(limits.writes, 1, None)?, connections(limits.reads, 1, Some(PREFER_INDEX_ORDER))?);
     let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), 1, Some(USE_GENERIC_PLANS))?;
-    let batches = PooledStore::without_time_limit(batches, (notifiers.clone(), write_form));
-    let commands =
-        Engine::start_workers(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| thread_error(&e))?;
-    let without_time_limit = |connections_max| -> Result<_, OpenError> {
-        let pool = connections(connections_max, 1, None)?;
-        Ok(PooledStore::without_time_limit(pool, (notifiers.clone(), write_form)))
-    };
-    let (background, health) = (without_time_limit(limits.background)?, without_time_limit(1)?);
-    let requests = PooledStore::for_requests(writes, reads, limits.time_limit, (notifiers, write_form));
+    let commands = Engine::start_workers(without_time_limit(batches), FAST_WORKERS, PATIENT_WORKERS);
+    let commands = commands.map_err(|e| thread_error(&e))?;
+    let background = without_time_limit(connections(limits.background, 1, None)?);
+    let health = without_time_limit(connections(1, 1, None)?);
+    let requests = PooledStore::new(writes, reads, Some(limits.time_limit), notifiers, write_form);
     Ok(OpenDatabase {
         requests: Arc::new(requests),
         commands: Arc::new(commands),

@@ -10,6 +10,7 @@ use guerdon_domain::ports::{
     Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
 };
 
+use super::error_classes::is_unique_violation;
 use super::limits::UnitLimits;
 use super::repo::{Unit, audit_part};
 use super::transaction::{
@@ -49,23 +50,14 @@ pub(crate) struct PooledStore {
 }
 
 impl PooledStore {
-    /// Creates a store for requests. Each unit has a time limit, because a client waits for it.
-    pub(crate) fn for_requests(
+    pub(crate) fn new(
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
-        time_limit: Duration,
-        (notifiers, write_form): (Notifiers, WriteForm),
+        time_limit: Option<Duration>,
+        notifiers: Notifiers,
+        write_form: WriteForm,
     ) -> Self {
-        Self { writes, reads, time_limit: Some(time_limit), notifiers, write_form }
-    }
-
-    /// Creates a store whose units have no time limit: for background jobs, and for batches of commands, each of which
-    /// has its own limit.
-    pub(crate) fn without_time_limit(
-        pool: Pool<PgConnection>,
-        (notifiers, write_form): (Notifiers, WriteForm),
-    ) -> Self {
-        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers, write_form }
+        Self { writes, reads, time_limit, notifiers, write_form }
     }
 
     fn run_with_retries(
@@ -75,18 +67,18 @@ impl PooledStore {
     ) -> Result<(), StoreError> {
         let mut attempts = 0;
         loop {
-            match self.try_unit(work, &mut limits)? {
+            let conflict = match self.try_unit(work, &mut limits)? {
                 UnitOutcome::Done => return Ok(()),
+                UnitOutcome::Conflicted => StoreError::Busy,
+                UnitOutcome::Failed(failure) if is_unique_violation(&failure) => failure,
                 UnitOutcome::Failed(failure) | UnitOutcome::Unknown(failure) => return Err(failure),
                 UnitOutcome::Panicked(panic) => resume_unwind(panic),
-                UnitOutcome::Conflicted => {
-                    attempts += 1;
-                    if attempts == retry_pause::ATTEMPTS_MAX {
-                        return Err(StoreError::Busy);
-                    }
-                    retry_pause::sleep_before_retry(attempts - 1);
-                }
+            };
+            attempts += 1;
+            if attempts == retry_pause::ATTEMPTS_MAX {
+                return Err(conflict);
             }
+            retry_pause::sleep_before_retry(attempts - 1);
         }
     }
 
@@ -112,6 +104,10 @@ impl PooledStore {
         Ok(match (verdict, failure) {
             (Err(panic), _) => UnitOutcome::Panicked(panic),
             (Ok(_), Some(StoreError::Busy)) => UnitOutcome::Conflicted,
+            // Probably its remaining time ended the statement, while it waited for a lock.
+            (Ok(_), Some(StoreError::Unavailable(_))) if limits.is_over() => {
+                UnitOutcome::Failed(StoreError::DeadlineExceeded)
+            }
             (Ok(_), Some(failure)) => UnitOutcome::Failed(failure),
             (Ok(_), None) => UnitOutcome::Done,
         })
@@ -179,8 +175,6 @@ impl PooledStore {
 }
 
 impl Backend for PooledStore {
-    const HAS_LOCKS: bool = true;
-
     fn run_transaction(
         &self,
         locking: Locking,
@@ -197,6 +191,7 @@ impl Backend for PooledStore {
             UnitOutcome::Done => Ok(()),
             UnitOutcome::Conflicted => Err(BatchError::Contended),
             UnitOutcome::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),
+            UnitOutcome::Failed(cause) if is_unique_violation(&cause) => Err(BatchError::Duplicate(cause)),
             UnitOutcome::Failed(cause) => Err(BatchError::Failed(cause)),
             UnitOutcome::Unknown(cause) => Err(BatchError::Unavailable(cause)),
             UnitOutcome::Panicked(panic) => resume_unwind(panic),

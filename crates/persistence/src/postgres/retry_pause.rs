@@ -11,5 +11,5 @@ pub(crate) fn sleep_before_retry(attempts: u32) {
     use std::hash::{BuildHasher as _, RandomState};
     let pause_max_millis = 4_u64 << attempts.min(5);
     let random = RandomState::new().hash_one(attempts) % pause_max_millis;
-    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: a lost race waits, on a thread of the blocking pool
+    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: waits after a conflict, on a thread of the blocking pool
 }

@@ -72,19 +72,19 @@ fn push_update<'b>(
     out.push_sql(
         "UPDATE deliveries AS d SET lease_id = NULL, \
          attempts = d.attempts + CASE WHEN new.id IS NULL THEN 0 ELSE 1 END, \
-         state = CASE WHEN it.attempt_id IS NULL OR new.id IS NOT NULL THEN it.state ELSE it.state_if_recorded END, \
-         next_attempt_at = CASE WHEN it.attempt_id IS NULL OR new.id IS NOT NULL THEN it.due \
-         ELSE it.due_if_recorded END FROM ",
+         state = CASE WHEN settled.attempt_id IS NULL OR new.id IS NOT NULL THEN settled.state ELSE settled.state_if_recorded END, \
+         next_attempt_at = CASE WHEN settled.attempt_id IS NULL OR new.id IS NOT NULL THEN settled.due \
+         ELSE settled.due_if_recorded END FROM unnest(",
     );
-    SettlementRow::push_arrays(settled, out.reborrow())?;
-    out.push_sql(" AS it (");
+    SettlementRow::push_arrays(settled, ", ", out.reborrow())?;
+    out.push_sql(") AS settled (");
     out.push_sql(SettlementRow::COLUMN_NAMES);
     out.push_sql(") LEFT JOIN ");
     Ok(())
 }
 
 const MATCHED: &str =
-    " ON new.id = it.attempt_id WHERE d.event_id = it.event_id AND d.lease_id = it.lease_id";
+    " ON new.id = settled.attempt_id WHERE d.event_id = settled.event_id AND d.lease_id = settled.lease_id";
 
 /// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
 /// is released. If several settlements concern one event under one lease, the first counts, because it ends

@@ -18,11 +18,11 @@ statement! {
     LatestEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
-        but_debits: SmallInt = i16,
+        excluded_debit_reason: SmallInt = i16,
         debits: BigInt = i64,
         credited: Identifier = Id,
         credited_kind: SmallInt = i16,
-        but_credits: SmallInt = i16,
+        excluded_credit_reason: SmallInt = i16,
         credits: BigInt = i64,
         limit: BigInt = i64,
         offset: BigInt = i64,
@@ -78,8 +78,7 @@ impl ReadAccountEntries for Unit<'_> {
             credits: limit,
             limit,
         };
-        let rows: Vec<AccountEntryRow> = self.query(|conn| next.get_results(conn))?;
-        self.record_failure(rows.into_iter().map(AccountEntryRow::into_account_entry).collect())
+        self.list(AccountEntryRow::into_account_entry, |conn| next.get_results(conn))
     }
 
     fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
@@ -89,16 +88,15 @@ impl ReadAccountEntries for Unit<'_> {
         let latest = LatestEntries {
             debited: owner,
             debited_kind: kind,
-            but_debits: rounding,
+            excluded_debit_reason: rounding,
             debits: end,
             credited: owner,
             credited_kind: kind,
-            but_credits: rounding,
+            excluded_credit_reason: rounding,
             credits: end,
             limit: page.limit(),
             offset: page.offset(),
         };
-        let rows: Vec<AccountEntryRow> = self.query(|conn| latest.get_results(conn))?;
-        self.record_failure(rows.into_iter().map(AccountEntryRow::into_account_entry).collect())
+        self.list(AccountEntryRow::into_account_entry, |conn| latest.get_results(conn))
     }
 }

@@ -46,18 +46,6 @@ impl ReadAccounts for Unit<'_> {
         Ok(Lookup::Own(Balances { rate, wallets }))
     }
 
-    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
-        let rows: Vec<WalletRow> = self.query(|conn| {
-            accounts::table
-                .filter(accounts::owner_id.eq(Id(user)))
-                .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
-                .order(accounts::kind)
-                .select(WalletRow::as_select())
-                .get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(WalletRow::into_wallet).collect())
-    }
-
     fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
         let mut found: HashMap<Id, Vec<Wallet>> = HashMap::with_capacity(users.len());
         for slice in users.chunks(USERS_PER_QUERY) {
@@ -111,14 +99,13 @@ impl ReadAccounts for Unit<'_> {
     }
 
     fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
-        let found: Option<i64> = self.query(|conn| {
+        let convert = |balance| Ok(Amount::from_nanodollars(balance));
+        self.find(convert, |conn| {
             accounts::table
                 .find((Id(account.owner_id()), account.kind().code()))
                 .select(accounts::balance)
                 .get_result(conn)
-                .optional()
-        })?;
-        Ok(found.map(Amount::from_nanodollars))
+        })
     }
 }
 
@@ -134,11 +121,15 @@ impl Accounts for Unit<'_> {
         self.execute(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))
     }
 
-    fn set_reserve_alert(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
+    fn set_reserve_alert(
+        &mut self,
+        company: CompanyId,
+        threshold: Option<Amount>,
+    ) -> Result<Amount, StoreError> {
         let reserve = Account::Reserve(company);
         let balance: i64 = self.query(|conn| {
             diesel::update(accounts::table.find((Id(reserve.owner_id()), reserve.kind().code())))
-                .set(accounts::alert_below.eq(least.map(Amount::nanodollars)))
+                .set(accounts::alert_below.eq(threshold.map(Amount::nanodollars)))
                 .returning(accounts::balance)
                 .get_result(conn)
         })?;

@@ -56,10 +56,9 @@ impl ReadAttemptStatistics for Unit<'_> {
     }
 
     fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError> {
-        let rows: Vec<ProviderAttemptsRow> = self.query(|conn| {
+        self.list(ProviderAttemptsRow::into_provider_attempts, |conn| {
             latest_attempts::table.select(ProviderAttemptsRow::as_select()).get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(ProviderAttemptsRow::into_provider_attempts).collect())
+        })
     }
 
     /// The latest attempt is the one whose number equals the stored number of attempts of the delivery.
@@ -70,15 +69,15 @@ impl ReadAttemptStatistics for Unit<'_> {
         let ids: Vec<Id<EventId>> = events.iter().map(|id| Id(*id)).collect();
         let of_delivery =
             attempts::event_id.eq(deliveries::event_id).and(attempts::number.eq(deliveries::attempts));
-        let rows: Vec<(Id<EventId>, RecordedAttemptRow)> = self.query(|conn| {
+        let convert = |(id, row): (Id<EventId>, RecordedAttemptRow)| Ok((id.0, row.into_recorded_attempt()?));
+        let found = self.list(convert, |conn| {
             deliveries::table
                 .inner_join(attempts::table.on(of_delivery))
                 .filter(deliveries::event_id.eq_any(&ids))
                 .select((deliveries::event_id, RecordedAttemptRow::as_select()))
                 .get_results(conn)
         })?;
-        let read = |(id, row): (Id<EventId>, RecordedAttemptRow)| Ok((id.0, row.into_recorded_attempt()?));
-        self.record_failure(rows.into_iter().map(read).collect())
+        Ok(found.into_iter().collect())
     }
 }
 

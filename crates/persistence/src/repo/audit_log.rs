@@ -47,8 +47,7 @@ impl ReadAuditLog for Unit<'_> {
         if let Some(actor) = wanted.actor {
             query = query.filter(audit_entries::actor.eq(actor.code()));
         }
-        let rows: Vec<AuditEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
-        self.record_failure(rows.into_iter().map(AuditEntryRow::into_audit_entry).collect())
+        self.list(AuditEntryRow::into_audit_entry, |conn| query.get_results(conn))
     }
 
     fn list_journal_entries(&mut self, wanted: &AuditLogQuery) -> Result<Vec<JournalEntry>, StoreError> {
@@ -70,8 +69,8 @@ impl ReadAuditLog for Unit<'_> {
                 query = query.filter(sql::<Bool>(IS_NOT_BY_PROVIDER));
             }
         }
-        let rows: Vec<JournalEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
-        self.record_failure(rows.iter().map(JournalEntryRow::to_journal_entry).collect())
+        let convert = |row: JournalEntryRow<'static>| row.to_journal_entry();
+        self.list(convert, |conn| query.get_results(conn))
     }
 }
 

@@ -1,29 +1,30 @@
 //! Companies.
 
-use diesel::dsl::sql;
+use diesel::dsl::{AsSelect, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
-use super::Unit;
+use super::super::Db;
+use super::{Unit, into_id};
 use crate::rows::schema::{active_users, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{CompanyRow, OwnerRow};
 
-type CompanyColumns = Option<(CompanyRow<'static>, OwnerRow)>;
+/// Companies with the ids of their providers and with their owners.
+#[diesel::dsl::auto_type]
+fn companies_with_owners() -> _ {
+    let columns: (AsSelect<CompanyRow<'static>, Db>, AsSelect<OwnerRow, Db>) =
+        (CompanyRow::as_select(), OwnerRow::as_select());
+    companies::table
+        .inner_join(users::table.on(users::id.eq(companies::owner_id)))
+        .select((companies::provider_id, columns))
+}
 
-impl Unit<'_> {
-    fn check_scope(
-        &mut self,
-        scope: ProviderId,
-        found: CompanyColumns,
-    ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        let found = found.map(|(company, owner)| (company.provider_id.0, (company, owner)));
-        let found = Lookup::in_scope(scope, found);
-        self.record_failure(found.try_map(|(company, owner)| company.into_company_with_owner(owner)))
-    }
+fn into_company((company, owner): (CompanyRow<'static>, OwnerRow)) -> Result<CompanyWithOwner, StoreError> {
+    company.into_company_with_owner(owner)
 }
 
 impl ReadCompanies for Unit<'_> {
@@ -32,15 +33,9 @@ impl ReadCompanies for Unit<'_> {
         scope: ProviderId,
         id: CompanyId,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        let found = self.query(|conn| {
-            companies::table
-                .inner_join(users::table.on(users::id.eq(companies::owner_id)))
-                .filter(companies::id.eq(Id(id)))
-                .select((CompanyRow::as_select(), OwnerRow::as_select()))
-                .get_result(conn)
-                .optional()
-        })?;
-        self.check_scope(scope, found)
+        self.find_in_scope(scope, into_company, |conn| {
+            companies_with_owners().filter(companies::id.eq(Id(id))).get_result(conn)
+        })
     }
 
     fn find_company_by_domain(
@@ -48,62 +43,46 @@ impl ReadCompanies for Unit<'_> {
         scope: ProviderId,
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        let found = self.query(|conn| {
-            companies::table
-                .inner_join(users::table.on(users::id.eq(companies::owner_id)))
-                .filter(companies::domain.eq(domain.as_str()))
-                .select((CompanyRow::as_select(), OwnerRow::as_select()))
-                .get_result(conn)
-                .optional()
-        })?;
-        self.check_scope(scope, found)
+        self.find_in_scope(scope, into_company, |conn| {
+            companies_with_owners().filter(companies::domain.eq(domain.as_str())).get_result(conn)
+        })
     }
 
     fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
-        let found: Option<Id<CompanyId>> = self.query(|conn| {
+        self.find(into_id, |conn| {
             companies::table
                 .filter(companies::domain.eq(domain.as_str()))
                 .select(companies::id)
                 .get_result(conn)
-                .optional()
-        })?;
-        Ok(found.map(|found| found.0))
+        })
     }
 
     fn list_companies(
         &mut self,
         scope: ProviderId,
-        within: Option<CorporationId>,
+        corporation: Option<CorporationId>,
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError> {
-        let found: Vec<(CompanyRow<'static>, OwnerRow)> = self.query(|conn| {
-            let all = companies::table
-                .inner_join(users::table.on(users::id.eq(companies::owner_id)))
-                .filter(companies::provider_id.eq(Id(scope)))
-                .order((companies::created_at, companies::id))
-                .limit(page.limit())
-                .offset(page.offset())
-                .select((CompanyRow::as_select(), OwnerRow::as_select()));
-            match within {
-                None => all.get_results(conn),
-                Some(corporation) => {
-                    all.filter(companies::corporation_id.eq(Id(corporation))).get_results(conn)
-                }
-            }
-        })?;
-        self.record_failure(
-            found.into_iter().map(|(company, owner)| company.into_company_with_owner(owner)).collect(),
-        )
+        let all = companies_with_owners()
+            .filter(companies::provider_id.eq(Id(scope)))
+            .order((companies::created_at, companies::id))
+            .limit(page.limit())
+            .offset(page.offset());
+        let convert = |(_, row): (Id<ProviderId>, _)| into_company(row);
+        self.list(convert, |conn| match corporation {
+            None => all.get_results(conn),
+            Some(corporation) => all.filter(companies::corporation_id.eq(Id(corporation))).get_results(conn),
+        })
     }
 
     fn count_companies(
         &mut self,
         scope: ProviderId,
-        within: Option<CorporationId>,
+        corporation: Option<CorporationId>,
     ) -> Result<i64, StoreError> {
         self.query(|conn| {
             let all = companies::table.filter(companies::provider_id.eq(Id(scope)));
-            match within {
+            match corporation {
                 None => all.count().get_result(conn),
                 Some(corporation) => {
                     all.filter(companies::corporation_id.eq(Id(corporation))).count().get_result(conn)
@@ -113,10 +92,9 @@ impl ReadCompanies for Unit<'_> {
     }
 
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
-        let found: Option<Id<ProviderId>> = self.query(|conn| {
-            companies::table.find(Id(id)).select(companies::provider_id).get_result(conn).optional()
-        })?;
-        Ok(found.map(|found| found.0))
+        self.find(into_id, |conn| {
+            companies::table.find(Id(id)).select(companies::provider_id).get_result(conn)
+        })
     }
 
     fn count_active_users(&mut self, id: CompanyId) -> Result<i64, StoreError> {

@@ -17,15 +17,13 @@ use crate::rows::types::{DbTimestamp, Id, Identifier};
 
 impl ReadCompanyMoves for Unit<'_> {
     fn find_company_move(&mut self, token: Uuid) -> Result<Option<CompanyMove>, StoreError> {
-        let found = self.query(|conn| {
-            let row = company_moves::table.find(Id(token)).select(CompanyMoveRow::as_select());
-            row.get_result(conn).optional()
-        })?;
-        self.record_failure(found.map(CompanyMoveRow::into_move).transpose())
+        self.find(CompanyMoveRow::into_move, |conn| {
+            company_moves::table.find(Id(token)).select(CompanyMoveRow::as_select()).get_result(conn)
+        })
     }
 
     fn find_latest_hand_over(&mut self, company: CompanyId) -> Result<Option<CompanyMove>, StoreError> {
-        let found = self.query(|conn| {
+        self.find(CompanyMoveRow::into_move, |conn| {
             company_moves::table
                 .filter(company_moves::company_id.eq(Id(company)))
                 .filter(company_moves::direction.eq(MoveDirection::Outgoing.code()))
@@ -37,9 +35,7 @@ impl ReadCompanyMoves for Unit<'_> {
                 ))
                 .select(CompanyMoveRow::as_select())
                 .first(conn)
-                .optional()
-        })?;
-        self.record_failure(found.map(CompanyMoveRow::into_move).transpose())
+        })
     }
 
     fn has_distribution_in_progress(&mut self, company: CompanyId) -> Result<bool, StoreError> {

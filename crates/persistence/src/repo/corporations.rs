@@ -16,18 +16,16 @@ impl ReadCorporations for Unit<'_> {
         scope: ProviderId,
         id: CorporationId,
     ) -> Result<Lookup<Corporation>, StoreError> {
-        let found = self.query(|conn| {
-            corporations::table.find(Id(id)).select(CorporationRow::as_select()).get_result(conn).optional()
-        })?;
-        let read = found.map(CorporationRow::into_corporation).transpose();
-        Ok(Lookup::in_scope(
-            scope,
-            self.record_failure(read)?.map(|corporation| (corporation.provider_id, corporation)),
-        ))
+        self.find_in_scope(scope, CorporationRow::into_corporation, |conn| {
+            corporations::table
+                .find(Id(id))
+                .select((corporations::provider_id, CorporationRow::as_select()))
+                .get_result(conn)
+        })
     }
 
     fn list_corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
-        let found = self.query(|conn| {
+        self.list(CorporationRow::into_corporation, |conn| {
             corporations::table
                 .filter(corporations::provider_id.eq(Id(scope)))
                 .order((corporations::created_at, corporations::id))
@@ -35,8 +33,7 @@ impl ReadCorporations for Unit<'_> {
                 .offset(page.offset())
                 .select(CorporationRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(found.into_iter().map(CorporationRow::into_corporation).collect())
+        })
     }
 
     fn count_corporations(&mut self, scope: ProviderId) -> Result<i64, StoreError> {

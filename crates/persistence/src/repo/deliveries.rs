@@ -11,7 +11,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, ProviderId, checked_cast};
 
 use super::super::{lock_and_skip_locked, placeholder, write_settlements};
-use super::Unit;
+use super::{Unit, into_id};
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
@@ -35,8 +35,7 @@ impl Deliveries for Unit<'_> {
         let query =
             format!("SELECT id FROM providers WHERE NOT suspended AND ({}) <= ", next_attempt_query());
         let query = sql::<Identifier>(&query).bind::<SqlTimestamp, _>(DbTimestamp(now)).sql(" ORDER BY id");
-        let found: Vec<Id<ProviderId>> = self.query(|conn| query.get_results(conn))?;
-        Ok(found.into_iter().map(|id| id.0).collect())
+        self.list(into_id, |conn| query.get_results(conn))
     }
 
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {

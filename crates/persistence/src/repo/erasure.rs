@@ -7,7 +7,7 @@ use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
 use ring::digest::{SHA256, digest};
 
-use super::super::placeholder;
+use super::super::{BOUND_VALUES_MAX, placeholder};
 use super::Unit;
 use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::{attempts, events, notifications};
@@ -50,14 +50,14 @@ impl ReadErasure for Unit<'_> {
     ) -> Result<Vec<EventId>, StoreError> {
         self.query(super::disable_statement_timeout)?;
         let after = after.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
-        let rows: Vec<EventIdRow> = self.query(|conn| {
+        let convert = |row: EventIdRow| Ok(row.id.0);
+        self.list(convert, |conn| {
             diesel::sql_query(events_about_user_query())
                 .bind::<Identifier, _>(Id(user))
                 .bind::<Identifier, _>(Id(after))
                 .bind::<BigInt, _>(limit)
                 .get_results(conn)
-        })?;
-        Ok(rows.into_iter().map(|row| row.id.0).collect())
+        })
     }
 }
 
@@ -119,8 +119,12 @@ impl Erasure for Unit<'_> {
             .filter(|(_, address)| address.to_lowercase() == recipient.folded())
             .map(|(id, _)| id);
         let to: Vec<Id> = to.collect();
-        self.query(|conn| {
-            diesel::delete(notifications::table.filter(notifications::id.eq_any(&to))).execute(conn)
-        })
+        let mut deleted = 0;
+        for slice in to.chunks(BOUND_VALUES_MAX) {
+            deleted += self.query(|conn| {
+                diesel::delete(notifications::table.filter(notifications::id.eq_any(slice))).execute(conn)
+            })?;
+        }
+        Ok(deleted)
     }
 }

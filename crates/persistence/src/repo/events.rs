@@ -14,7 +14,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, OLDEST_EVENT_ID, feed_delay_micros};
+use super::super::{OLDEST_EVENT_ID, WITHOUT_INDEX, feed_delay_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{attempts, deliveries, events};
@@ -22,11 +22,11 @@ use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_
 use crate::rows::{
     AttemptSummaryRow, DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow, RecordedAttemptRow,
 };
-use crate::statement_chunks::split_into_statements;
 
 impl ReadOutbox for Unit<'_> {
     fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError> {
         self.query(super::disable_statement_timeout)?;
+        let id = id_column(query);
         let mut wanted = deliveries::table
             .inner_join(events::table)
             .select((QueuedEventRow::as_select(), DeliveryStateRow::as_select()))
@@ -36,13 +36,14 @@ impl ReadOutbox for Unit<'_> {
         }
         if let Some(kind) = query.kind {
             wanted = wanted.filter(sql::<Bool>(&format!("events.kind = {}", kind.code())));
-            if kind != EventKind::RecognitionReceived {
+            if kind != EventKind::RecognitionReceived && query.state != Some(EventState::Pending) {
                 wanted = wanted.filter(sql::<Bool>(&format!("events.{IS_NOT_RECEIVED_EVENT}")));
             }
         }
         if let Some(since) = query.since {
-            wanted = wanted.filter(deliveries::event_id.ge(Id(first_id_since(since))));
-            wanted = wanted.filter(events::created_at.ge(DbTimestamp(since)));
+            let is_recent =
+                sql::<Bool>(&format!("{id} >= ")).bind::<Identifier, _>(Id(first_id_since(since)));
+            wanted = wanted.filter(is_recent.and(events::created_at.ge(DbTimestamp(since))));
         }
         // Each sort order is that of an index over the wanted rows. Ids increase with time, and so do positions.
         let cursor = query.before.map(|before| (before, "<")).or(query.after.map(|after| (after, ">")));
@@ -50,12 +51,13 @@ impl ReadOutbox for Unit<'_> {
             // Most events are delivered, so few are skipped.
             (Some(provider), None | Some(EventState::Delivered), None) => {
                 wanted = wanted.filter(events::provider_id.eq(Id(provider)));
-                if let Some((id, side)) = cursor {
+                if let Some((cursor, side)) = cursor {
                     let beyond = format!(
-                        "(events.position, events.id) {side} ((SELECT position FROM events AS it WHERE it.id = "
+                        "(events.position, events.id) {side} \
+                         ((SELECT position FROM events AS cursor_event WHERE cursor_event.id = "
                     );
-                    let beyond = sql::<Bool>(&beyond).bind::<Identifier, _>(Id(id)).sql("), ");
-                    wanted = wanted.filter(beyond.bind::<Identifier, _>(Id(id)).sql(")"));
+                    let beyond = sql::<Bool>(&beyond).bind::<Identifier, _>(Id(cursor)).sql("), ");
+                    wanted = wanted.filter(beyond.bind::<Identifier, _>(Id(cursor)).sql(")"));
                 }
                 if query.after.is_some() {
                     wanted.order((events::position.asc(), events::id.asc()))
@@ -63,12 +65,10 @@ impl ReadOutbox for Unit<'_> {
                     wanted.order((events::position.desc(), events::id.desc()))
                 }
             }
-            (provider, state, _) => {
+            (provider, ..) => {
                 if let Some(provider) = provider {
                     wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
                 }
-                let id =
-                    if state.is_none() && query.kind.is_some() { "events.id" } else { "deliveries.event_id" };
                 if let Some((cursor, side)) = cursor {
                     let beyond = sql::<Bool>(&format!("{id} {side} ")).bind::<Identifier, _>(Id(cursor));
                     wanted = wanted.filter(beyond);
@@ -78,12 +78,13 @@ impl ReadOutbox for Unit<'_> {
             }
         };
         let wanted = wanted.limit(query.limit);
-        let mut found: Vec<(QueuedEventRow, DeliveryStateRow)> =
-            self.query(|conn| wanted.get_results(conn))?;
+        let convert =
+            |(event, delivery): (QueuedEventRow, DeliveryStateRow)| event.into_queued_event(delivery);
+        let mut found = self.list(convert, |conn| wanted.get_results(conn))?;
         if query.after.is_some() {
             found.reverse();
         }
-        self.record_failure(found.into_iter().map(|(event, fare)| event.into_queued_event(fare)).collect())
+        Ok(found)
     }
 
     fn find_feed_page(&mut self, wanted: &FeedQuery) -> Result<FeedPage, StoreError> {
@@ -106,8 +107,8 @@ impl ReadOutbox for Unit<'_> {
 
     fn list_attempts(&mut self, id: EventId, limit: i64) -> Result<Vec<RecordedAttempt>, StoreError> {
         let query = latest_attempts(id, limit).select(RecordedAttemptRow::as_select());
-        let rows: Vec<RecordedAttemptRow> = self.query(|conn| query.get_results(conn))?;
-        self.sort_attempts(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt))
+        self.list(RecordedAttemptRow::into_recorded_attempt, |conn| query.get_results(conn))
+            .map(sort_attempts)
     }
 
     fn list_attempts_without_responses(
@@ -116,8 +117,7 @@ impl ReadOutbox for Unit<'_> {
         limit: i64,
     ) -> Result<Vec<RecordedAttempt>, StoreError> {
         let query = latest_attempts(id, limit).select(AttemptSummaryRow::as_select());
-        let rows: Vec<AttemptSummaryRow> = self.query(|conn| query.get_results(conn))?;
-        self.sort_attempts(rows.into_iter().map(AttemptSummaryRow::into_recorded_attempt))
+        self.list(AttemptSummaryRow::into_recorded_attempt, |conn| query.get_results(conn)).map(sort_attempts)
     }
 
     fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError> {
@@ -146,35 +146,30 @@ impl ReadOutbox for Unit<'_> {
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
         self.queued.add_events(new);
-        for slice in split_into_statements(
-            new,
-            BOUND_VALUES_MAX / EventRow::COLUMNS.max(DeliveryRow::COLUMNS),
-            |event| event.body.len(),
-        ) {
-            let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::from_event).collect();
-            self.query(|conn| match rows.as_slice() {
-                [one] => diesel::insert_into(events::table).values(one).execute(conn),
-                many => diesel::insert_into(events::table).values(many).execute(conn),
-            })?;
-            let rows: Vec<DeliveryRow> = slice.iter().map(DeliveryRow::for_new_event).collect();
-            self.query(|conn| match rows.as_slice() {
-                [one] => diesel::insert_into(deliveries::table).values(one).execute(conn),
-                many => diesel::insert_into(deliveries::table).values(many).execute(conn),
-            })?;
+        for event in new {
+            let row = EventRow::from_event(event);
+            self.execute(|conn| diesel::insert_into(events::table).values(&row).execute(conn))?;
+            let row = DeliveryRow::for_new_event(event);
+            self.execute(|conn| diesel::insert_into(deliveries::table).values(&row).execute(conn))?;
         }
         Ok(())
     }
 }
 
-impl Unit<'_> {
-    /// Sorts attempts, which were read newest first, oldest first.
-    fn sort_attempts(
-        &mut self,
-        newest_first: impl DoubleEndedIterator<Item = Result<RecordedAttempt, StoreError>>,
-    ) -> Result<Vec<RecordedAttempt>, StoreError> {
-        let mut attempts: Vec<RecordedAttempt> = self.record_failure(newest_first.rev().collect())?;
-        attempts.sort_by_key(|attempt| attempt.number);
-        Ok(attempts)
+/// Sorts attempts, which were read newest first, oldest first.
+fn sort_attempts(mut attempts: Vec<RecordedAttempt>) -> Vec<RecordedAttempt> {
+    attempts.reverse();
+    attempts.sort_by_key(|attempt| attempt.number);
+    attempts
+}
+
+/// The column with the id of an event that belongs to the index over the events of a state or kind. Few events are
+/// pending, so all of them are read by the index `deliveries_due`, which has another order.
+fn id_column(query: &EventQuery) -> String {
+    match query.state {
+        None if query.kind.is_some() => "events.id".to_owned(),
+        Some(EventState::Pending) => format!("{WITHOUT_INDEX}deliveries.event_id"),
+        _ => "deliveries.event_id".to_owned(),
     }
 }
 

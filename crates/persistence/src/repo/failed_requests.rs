@@ -53,11 +53,11 @@ impl ReadFailedRequests for Unit<'_> {
             wanted = wanted.order(failed_requests::id.desc());
         }
         let wanted = wanted.limit(query.limit);
-        let mut rows: Vec<FailedRequestRow<'static>> = self.query(|conn| wanted.get_results(conn))?;
+        let mut found = self.list(FailedRequestRow::into_request, |conn| wanted.get_results(conn))?;
         if query.after.is_some() {
-            rows.reverse();
+            found.reverse();
         }
-        self.record_failure(rows.into_iter().map(FailedRequestRow::into_request).collect())
+        Ok(found)
     }
 }
 

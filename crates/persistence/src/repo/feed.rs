@@ -88,10 +88,10 @@ impl Unit<'_> {
         .bind::<BigInt, _>(before)
         .sql(" ORDER BY position, id LIMIT 1");
         type Found = (i64, DbTimestamp, Option<DbTimestamp>);
-        let found: Option<Found> = self.query(|conn| query.get_result(conn).optional())?;
-        Ok(found.map(|(position, created_at, imported_at)| {
-            (position, imported_at.map_or(created_at.0, |imported_at| imported_at.0.max(created_at.0)))
-        }))
+        let convert = |(position, created_at, imported_at): Found| {
+            Ok((position, imported_at.map_or(created_at.0, |imported_at| imported_at.0.max(created_at.0))))
+        };
+        self.find(convert, |conn| query.get_result(conn))
     }
 
     /// A provider's events after a position and before another, in their order; `None` starts with the first one.
@@ -114,8 +114,7 @@ impl Unit<'_> {
             .bind::<BigInt, _>(before)
             .sql(" ORDER BY position, id LIMIT ")
             .bind::<BigInt, _>(limit);
-        let found: Vec<(i64, Id<EventId>)> = self.query(|conn| query.get_results(conn))?;
-        Ok(found.into_iter().map(|(position, Id(id))| FeedPosition { position, id }).collect())
+        self.list(|(position, Id(id))| Ok(FeedPosition { position, id }), |conn| query.get_results(conn))
     }
 
     /// Which of these events have the wanted kind and state.
@@ -141,17 +140,17 @@ impl Unit<'_> {
         ids: &[EventId],
     ) -> Result<HashMap<EventId, EventWithBody>, StoreError> {
         let ids: Vec<Id<EventId>> = ids.iter().map(|id| Id(*id)).collect();
-        let rows: Vec<(QueuedEventRow, DeliveryStateRow, Vec<u8>)> = self.query(|conn| {
+        let convert = |(event, delivery, body): (QueuedEventRow, DeliveryStateRow, Vec<u8>)| {
+            let event = event.into_queued_event(delivery)?;
+            Ok((event.id, EventWithBody { event, body }))
+        };
+        let found = self.list(convert, |conn| {
             deliveries::table
                 .inner_join(events::table)
                 .filter(deliveries::event_id.eq_any(ids))
                 .select((QueuedEventRow::as_select(), DeliveryStateRow::as_select(), events::body))
                 .get_results(conn)
         })?;
-        let read = |(event, fare, body): (QueuedEventRow, DeliveryStateRow, Vec<u8>)| {
-            let event = event.into_queued_event(fare)?;
-            Ok((event.id, EventWithBody { event, body }))
-        };
-        self.record_failure(rows.into_iter().map(read).collect())
+        Ok(found.into_iter().collect())
     }
 }

@@ -25,15 +25,13 @@ impl Idempotency for Unit<'_> {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        let found = self.query(|conn| {
+        self.find(IdempotencyRow::into_record, |conn| {
             idempotency_records::table
                 .find((Id(key.scope), &key.key))
                 .filter(idempotency_records::expires_at.gt(DbTimestamp(now)))
                 .select(IdempotencyRow::as_select())
                 .get_result(conn)
-                .optional()
-        })?;
-        self.record_failure(found.map(IdempotencyRow::into_record).transpose())
+        })
     }
 
     fn store_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {

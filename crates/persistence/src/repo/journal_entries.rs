@@ -17,18 +17,14 @@ use crate::rows::{JournalEntryRow, kind};
 impl ReadJournalEntries for Unit<'_> {
     fn find_redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         let subject = Id(id);
-        let found: Option<JournalEntryRow<'static>> = self.query(|conn| {
+        let convert = |row: JournalEntryRow<'static>| row.to_journal_entry();
+        let found = self.find(convert, |conn| {
             journal_entries::table
                 .filter(journal_entries::id.eq(subject).and(journal_entries::kind.eq(kind::REDEMPTION)))
                 .select(JournalEntryRow::as_select())
                 .get_result(conn)
-                .optional()
         })?;
-        let Some(entry) =
-            self.record_failure(found.as_ref().map(JournalEntryRow::to_journal_entry).transpose())?
-        else {
-            return Ok(None);
-        };
+        let Some(entry) = found else { return Ok(None) };
         let refunds: i64 = self.query(|conn| {
             journal_entries::table
                 .filter(journal_entries::subject_id.eq(Some(subject)))

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
 use guerdon_domain::ports::{
-    LedgerAccess, ReadJournalEntries as _, ReadUsers as _, Schedules as _, StoreError,
+    LedgerAccess, NotificationOutbox as _, ReadJournalEntries as _, ReadUsers as _, Schedules as _,
+    StoreError,
 };
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
@@ -16,9 +17,9 @@ use super::super::{
     lock_user_and_company, write_changes,
 };
 use super::Unit;
-use crate::failpoint::alter_changes;
-use crate::rows::schema::{companies, occasions, providers, users};
-use crate::rows::types::Id;
+use crate::failpoint::{alter_changes, failpoint};
+use crate::rows::schema::{companies, idempotency_records, occasions, providers, users};
+use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, UserSummaryRow};
 
 /// The maximum number of ids of one query.
@@ -95,9 +96,24 @@ impl LedgerAccess for Unit<'_> {
     fn write_changes(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
         let changes: &Changes = &alter_changes(changes);
         self.queued.add_events(&changes.events);
-        self.queued.notifications |= !changes.notifications.is_empty();
+        for key in &changes.expired_keys {
+            self.execute(|conn| {
+                failpoint("ledger.delete.idempotency_records")?;
+                diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)
+            })?;
+        }
         let form = self.limits.write_form();
         self.query(|conn| write_changes(conn, changes, book, form))?;
+        for (user, at) in &changes.deleted_users {
+            let at = DbTimestamp(*at);
+            self.execute(|conn| {
+                failpoint("ledger.update.users")?;
+                diesel::update(users::table.find(Id(*user)))
+                    .set((users::deleted_at.eq(Some(at)), users::updated_at.eq(at)))
+                    .execute(conn)
+            })?;
+        }
+        self.queue_notifications(&changes.notifications)?;
         changes.distributions.iter().try_for_each(|distribution| self.record_progress(distribution))?;
         changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))
     }

@@ -36,12 +36,14 @@ mod statistics;
 mod users;
 
 pub(crate) use audit::audit_part;
-use diesel::result::QueryResult;
-use guerdon_domain::ports::{LedgerTx, ReadTx, StoreError, Tx};
+use diesel::result::{OptionalExtension as _, QueryResult};
+use guerdon_domain::ports::{LedgerTx, Lookup, ReadTx, StoreError, Tx};
+use guerdon_domain::values::ProviderId;
 
 use super::{Conn, UnitLimits, placeholder};
 use crate::failpoint::failpoint;
 use crate::queued_messages::QueuedMessages;
+use crate::rows::types::Id;
 
 /// One unit of work on one connection. It stores the first failure of the database, so that an error that the
 /// caller ignores still rolls the unit back; after a failure it executes no further statement.
@@ -91,12 +93,50 @@ impl<'a> Unit<'a> {
         self.query(statement).map(drop)
     }
 
+    /// Runs a query, and converts its rows.
+    fn list<R, T>(
+        &mut self,
+        convert: impl FnMut(R) -> Result<T, StoreError>,
+        query: impl FnOnce(&mut Conn) -> QueryResult<Vec<R>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.query(query)?;
+        self.record_failure(rows.into_iter().map(convert).collect())
+    }
+
+    /// Runs a query for at most one row, and converts the row.
+    fn find<R, T>(
+        &mut self,
+        convert: impl FnOnce(R) -> Result<T, StoreError>,
+        query: impl FnOnce(&mut Conn) -> QueryResult<R>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = self.query(|conn| query(conn).optional())?;
+        self.record_failure(row.map(convert).transpose())
+    }
+
+    /// Runs a query for at most one row and the provider that owns it, and converts the row if that provider is
+    /// `scope`.
+    fn find_in_scope<R, T>(
+        &mut self,
+        scope: ProviderId,
+        convert: impl FnOnce(R) -> Result<T, StoreError>,
+        query: impl FnOnce(&mut Conn) -> QueryResult<(Id<ProviderId>, R)>,
+    ) -> Result<Lookup<T>, StoreError> {
+        let found = self.query(|conn| query(conn).optional())?;
+        let found = Lookup::in_scope(scope, found.map(|(owner, row)| (owner.0, row)));
+        self.record_failure(found.try_map(convert))
+    }
+
     /// Stores the failure of a result, such as that of reading a row.
     fn record_failure<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.inspect_err(|e| {
             self.failure.get_or_insert_with(|| e.clone());
         })
     }
+}
+
+/// Converts a row that is only an id.
+fn into_id<T>(id: Id<T>) -> Result<T, StoreError> {
+    Ok(id.0)
 }
 
 /// Disables the statement timeout for the rest of the transaction. It needs a transaction: on PostgreSQL it has no

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::super::{BOUND_VALUES_MAX, lock_and_skip_locked, placeholder};
 use super::Unit;
 use super::events::first_id_since;
+use crate::failpoint::failpoint;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::notifications;
 use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
@@ -31,7 +32,10 @@ impl NotificationOutbox for Unit<'_> {
         for slice in split_into_statements(new, rows_max, |_| NOTIFICATION_BYTES_MAX) {
             let rows: Vec<NotificationRow<'_>> =
                 slice.iter().map(NotificationRow::from_new_notification).collect();
-            self.query(|conn| diesel::insert_into(notifications::table).values(&rows).execute(conn))?;
+            self.execute(|conn| {
+                failpoint("outbox.insert.notifications")?;
+                diesel::insert_into(notifications::table).values(&rows).execute(conn)
+            })?;
         }
         self.queued.notifications |= !new.is_empty();
         Ok(())
@@ -55,8 +59,7 @@ impl ReadNotifications for Unit<'_> {
             wanted = wanted.filter(notifications::created_at.ge(DbTimestamp(since)));
         }
         let wanted = wanted.order(notifications::id.desc()).limit(query.limit); // ids increase with time
-        let rows: Vec<StoredNotificationRow> = self.query(|conn| wanted.get_results(conn))?;
-        self.record_failure(rows.into_iter().map(StoredNotificationRow::into_stored_notification).collect())
+        self.list(StoredNotificationRow::into_stored_notification, |conn| wanted.get_results(conn))
     }
 }
 

@@ -27,7 +27,7 @@ fn page_query() -> String {
          ORDER BY created_at, id LIMIT {} OFFSET {}) AS page JOIN occasions ON occasions.id = page.id \
          ORDER BY occasions.created_at, occasions.id",
         side(&format!("= {}", placeholder(1)), "own"),
-        side("IS NULL", "everybodys"),
+        side("IS NULL", "global"),
         placeholder(3),
         placeholder(4),
     )
@@ -35,49 +35,42 @@ fn page_query() -> String {
 
 impl ReadOccasions for Unit<'_> {
     fn find_occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
-        let found: Option<(Option<Id<ProviderId>>, OccasionRow)> = self.query(|conn| {
-            occasions::table
+        self.find_in_scope(scope, OccasionRow::into_occasion, |conn| {
+            let (owner, row): (Option<Id<ProviderId>>, _) = occasions::table
                 .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
                 .filter(occasions::id.eq(Id(id)).and(occasions::deleted_at.is_null()))
                 .select((companies::provider_id.nullable(), OccasionRow::as_select()))
-                .get_result(conn)
-                .optional()
-        })?;
-        // A global occasion has no owner and belongs to every provider.
-        let found = found.map(|(owner, row)| (owner.map_or(scope, |owner| owner.0), row));
-        self.record_failure(Lookup::in_scope(scope, found).try_map(OccasionRow::into_occasion))
+                .get_result(conn)?;
+            Ok((owner.unwrap_or(Id(scope)), row)) // a global occasion has no owner and belongs to every provider
+        })
     }
 
     fn list_global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
-        let found: Vec<OccasionRow> = self.query(|conn| {
+        self.list(OccasionRow::into_occasion, |conn| {
             occasions::table
                 .filter(occasions::company_id.is_null().and(occasions::deleted_at.is_null()))
                 .order((occasions::created_at, occasions::id))
                 .select(OccasionRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(found.into_iter().map(OccasionRow::into_occasion).collect())
+        })
     }
 
     fn list_occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
         let end = page.offset().saturating_add(page.limit());
-        let found: Vec<OccasionRow> = self.query(|conn| {
+        self.list(OccasionRow::into_occasion, |conn| {
             diesel::sql_query(page_query())
                 .bind::<Identifier, _>(Id(company))
                 .bind::<BigInt, _>(end)
                 .bind::<BigInt, _>(page.limit())
                 .bind::<BigInt, _>(page.offset())
                 .get_results(conn)
-        })?;
-        self.record_failure(found.into_iter().map(OccasionRow::into_occasion).collect())
+        })
     }
 
     fn find_occasion_name(&mut self, id: OccasionId) -> Result<Option<SingleLine>, StoreError> {
-        let found: Option<String> = self.query(|conn| {
-            occasions::table.find(Id(id)).select(occasions::name).get_result(conn).optional()
-        })?;
         let reader = RowReader { table: "occasions", id: &id };
-        self.record_failure(reader.parse_nullable("name", found.as_deref(), SingleLine::parse))
+        let convert = |name: String| reader.parse_column("name", &name, SingleLine::parse);
+        self.find(convert, |conn| occasions::table.find(Id(id)).select(occasions::name).get_result(conn))
     }
 
     fn count_occasions(&mut self, company: CompanyId) -> Result<i64, StoreError> {

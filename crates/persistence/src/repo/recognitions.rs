@@ -1,16 +1,29 @@
 //! Recognitions.
 
+use diesel::dsl::AsSelect;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Lookup, ReadRecognitions, Recognitions, Role, StoreError};
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
+use super::super::Db;
 use super::Unit;
 use crate::rows::schema::{companies, journal_entries, recognitions};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionRow, SentRecognitionRow};
 
-type RecognitionColumns = (RecognitionRow, SentRecognitionRow);
+type RecognitionColumns = (AsSelect<RecognitionRow, Db>, AsSelect<SentRecognitionRow, Db>);
+
+/// Recognitions with the journal entries that sent them.
+#[diesel::dsl::auto_type]
+fn recognitions_with_entries() -> _ {
+    let columns: RecognitionColumns = (RecognitionRow::as_select(), SentRecognitionRow::as_select());
+    recognitions::table.inner_join(journal_entries::table).select(columns)
+}
+
+fn into_recognition((row, sent): (RecognitionRow, SentRecognitionRow)) -> Result<Recognition, StoreError> {
+    row.into_recognition(sent)
+}
 
 // No company has the id of a user, so the id alone identifies the recognitions that a user sent.
 impl ReadRecognitions for Unit<'_> {
@@ -22,18 +35,11 @@ impl ReadRecognitions for Unit<'_> {
     ) -> Result<Vec<Recognition>, StoreError> {
         let user = Id(user);
         let newest = (recognitions::created_at.desc(), recognitions::id.desc());
-        let (limit, offset) = (page.limit(), page.offset());
-        let all = recognitions::table
-            .inner_join(journal_entries::table)
-            .order(newest)
-            .limit(limit)
-            .offset(offset)
-            .select((RecognitionRow::as_select(), SentRecognitionRow::as_select()));
-        let found: Vec<RecognitionColumns> = self.query(|conn| match role {
+        let all = recognitions_with_entries().order(newest).limit(page.limit()).offset(page.offset());
+        self.list(into_recognition, |conn| match role {
             Role::Receiver => all.filter(recognitions::receiver_id.eq(user)).get_results(conn),
             Role::Sender => all.filter(recognitions::sender_id.eq(user)).get_results(conn),
-        })?;
-        self.record_failure(found.into_iter().map(|(row, sent)| row.into_recognition(sent)).collect())
+        })
     }
 
     fn find_recognition(
@@ -41,35 +47,23 @@ impl ReadRecognitions for Unit<'_> {
         scope: ProviderId,
         id: RecognitionId,
     ) -> Result<Lookup<Recognition>, StoreError> {
-        let found: Option<(Id<ProviderId>, RecognitionColumns)> = self.query(|conn| {
-            recognitions::table
-                .inner_join(journal_entries::table)
+        let columns: RecognitionColumns = (RecognitionRow::as_select(), SentRecognitionRow::as_select());
+        self.find_in_scope(scope, into_recognition, |conn| {
+            recognitions_with_entries()
                 .inner_join(companies::table.on(recognitions::company_id.eq(companies::id)))
                 .filter(recognitions::id.eq(Id(id)))
-                .select((
-                    companies::provider_id,
-                    (RecognitionRow::as_select(), SentRecognitionRow::as_select()),
-                ))
+                .select((companies::provider_id, columns))
                 .get_result(conn)
-                .optional()
-        })?;
-        let found = Lookup::in_scope(scope, found.map(|(owner, columns)| (owner.0, columns)));
-        self.record_failure(found.try_map(|(row, sent)| row.into_recognition(sent)))
+        })
     }
 
     fn find_recognition_any_provider(
         &mut self,
         id: RecognitionId,
     ) -> Result<Option<Recognition>, StoreError> {
-        let found: Option<RecognitionColumns> = self.query(|conn| {
-            recognitions::table
-                .inner_join(journal_entries::table)
-                .filter(recognitions::id.eq(Id(id)))
-                .select((RecognitionRow::as_select(), SentRecognitionRow::as_select()))
-                .get_result(conn)
-                .optional()
-        })?;
-        self.record_failure(found.map(|(row, sent)| row.into_recognition(sent)).transpose())
+        self.find(into_recognition, |conn| {
+            recognitions_with_entries().filter(recognitions::id.eq(Id(id))).get_result(conn)
+        })
     }
 
     fn count_recognitions(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {

@@ -13,13 +13,9 @@ use uuid::Uuid;
 use super::super::{Db, timestamp_literal};
 use super::Unit;
 use super::events::first_id_since;
-use crate::rows::conditions::PENDING;
+use crate::rows::conditions::{PENDING, is_handed_over};
 use crate::rows::schema::deliveries;
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
-
-/// The condition that the company of a delivery was handed over.
-const IN_HANDED_OVER_COMPANY: &str = "EXISTS (SELECT 1 FROM companies WHERE companies.id = deliveries.company_id \
-    AND companies.handed_over_at IS NOT NULL)";
 
 /// By how much the clock may have been set back without a replay missing events, as in [`first_id_since`].
 const CLOCK_SET_BACK_MICROS_MAX: i64 = 3_600_000_000;
@@ -30,9 +26,10 @@ type DeliveryFilter = Box<dyn BoxableExpression<deliveries::table, Db, SqlType =
 impl Replays for Unit<'_> {
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
         let id = Id(id);
-        let closed = sql::<Bool>(IN_HANDED_OVER_COMPANY);
+        let in_handed_over_company = sql::<Bool>(&is_handed_over("deliveries.company_id"));
         let existing: Option<bool> = self.query(|conn| {
-            deliveries::table.filter(deliveries::event_id.eq(id)).select(closed).get_result(conn).optional()
+            let delivery = deliveries::table.filter(deliveries::event_id.eq(id));
+            delivery.select(in_handed_over_company).get_result(conn).optional()
         })?;
         match existing {
             None => return Ok(None),
@@ -52,11 +49,11 @@ impl Replays for Unit<'_> {
             EventState::Exhausted | EventState::Unaddressed => self.find_undelivered_events(query)?,
         };
         let ids: Vec<Id<EventId>> = page.iter().map(|cursor| Id(cursor.id)).collect();
-        let which = selected_deliveries(query);
+        let filter = selected_deliveries(query);
         let replayed = match query.state {
             _ if ids.is_empty() => 0,
-            EventState::Pending => self.make_due_now(&ids, which, now)?,
-            _ => self.replay_ended(&ids, which, now)?,
+            EventState::Pending => self.make_due_now(&ids, filter, now)?,
+            _ => self.replay_ended(&ids, filter, now)?,
         };
         Ok(ReplayedPage { examined: page.len(), replayed, last: page.last().copied() })
     }
@@ -81,10 +78,9 @@ impl Unit<'_> {
         .bind::<Identifier, _>(Id(id))
         .sql(") ORDER BY next_attempt_at, event_id LIMIT ")
         .bind::<BigInt, _>(checked_cast::<i64, _>(query.limit));
-        let found: Vec<(DbTimestamp, Id<EventId>)> = self.query(|conn| page.get_results(conn))?;
-        let to_cursor =
-            |(due, id): (DbTimestamp, Id<EventId>)| ReplayCursor { key: due.0.unix_micros(), id: id.0 };
-        Ok(found.into_iter().map(to_cursor).collect())
+        let convert =
+            |(due, id): (DbTimestamp, Id<EventId>)| Ok(ReplayCursor { key: due.0.unix_micros(), id: id.0 });
+        self.list(convert, |conn| page.get_results(conn))
     }
 
     /// Events of any state in the order of the feed, by the index `events_feed`. No index finds delivered events, but
@@ -110,8 +106,7 @@ impl Unit<'_> {
             .bind::<Identifier, _>(Id(after))
             .sql(" ORDER BY event_id LIMIT ")
             .bind::<BigInt, _>(checked_cast::<i64, _>(query.limit));
-        let found: Vec<Id<EventId>> = self.query(|conn| page.get_results(conn))?;
-        Ok(found.into_iter().map(|id| ReplayCursor { key: 0, id: id.0 }).collect())
+        self.list(|Id(id)| Ok(ReplayCursor { key: 0, id }), |conn| page.get_results(conn))
     }
 
     /// Makes those of the events that match the filter due now, with a new schedule, except those of companies that
@@ -119,13 +114,13 @@ impl Unit<'_> {
     fn replay_ended(
         &mut self,
         ids: &[Id<EventId>],
-        which: DeliveryFilter,
+        filter: DeliveryFilter,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let changed = self.query(|conn| {
             diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(ids)))
-                .filter(which)
-                .filter(sql::<Bool>(&format!("NOT {IN_HANDED_OVER_COMPANY}")))
+                .filter(filter)
+                .filter(sql::<Bool>(&format!("NOT {}", is_handed_over("deliveries.company_id"))))
                 .set((
                     deliveries::state.eq(EventState::Pending.code()),
                     deliveries::attempts_before_replay.eq(deliveries::attempts),
@@ -142,13 +137,13 @@ impl Unit<'_> {
     fn make_due_now(
         &mut self,
         ids: &[Id<EventId>],
-        which: DeliveryFilter,
+        filter: DeliveryFilter,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let now = DbTimestamp(now);
         let changed = self.query(|conn| {
             diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(ids)))
-                .filter(which)
+                .filter(filter)
                 .filter(deliveries::lease_id.is_null().and(deliveries::next_attempt_at.gt(Some(now))))
                 .set(deliveries::next_attempt_at.eq(Some(now)))
                 .execute(conn)

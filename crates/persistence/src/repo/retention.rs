@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Bool, Integer};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Retention, StoreError, Timestamp, days_since_epoch, hours_since_epoch};
 use guerdon_domain::values::{CompanyId, EventId};
 
-use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion};
+use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion, placeholder};
 use super::Unit;
 use super::events::first_id_since;
 use crate::rows::conditions::SENT;
 use crate::rows::schema::{
-    attempts, deliveries, duration_statistics, events, notifications, occasion_statistics,
-    provider_statistics, service_statistics,
+    attempts, deliveries, events, notifications, occasion_statistics, service_statistics,
 };
 use crate::rows::types::{DbTimestamp, Id};
 
@@ -86,21 +85,13 @@ impl Retention for Unit<'_> {
         let mut deleted = self.query(|conn| {
             diesel::delete(service_statistics::table.filter(service_statistics::hour.lt(hour))).execute(conn)
         })?;
-        let of_providers = provider_statistics::table.filter(provider_statistics::hour.lt(hour));
-        let first: Option<i32> = self.query(|conn| {
-            of_providers.select(diesel::dsl::min(provider_statistics::hour)).get_result(conn)
-        })?;
-        if let Some(first) = first {
-            let of_hour = provider_statistics::table.filter(provider_statistics::hour.eq(first));
-            deleted += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
-        }
-        let of_durations = duration_statistics::table.filter(duration_statistics::hour.lt(hour));
-        let first: Option<i32> = self.query(|conn| {
-            of_durations.select(diesel::dsl::min(duration_statistics::hour)).get_result(conn)
-        })?;
-        if let Some(first) = first {
-            let of_hour = duration_statistics::table.filter(duration_statistics::hour.eq(first));
-            deleted += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
+        for table in ["provider_statistics", "duration_statistics"] {
+            let delete_first_hour = format!(
+                "DELETE FROM {table} WHERE hour = (SELECT min(hour) FROM {table} WHERE hour < {})",
+                placeholder(1)
+            );
+            deleted += self
+                .query(|conn| diesel::sql_query(delete_first_hour).bind::<Integer, _>(hour).execute(conn))?;
         }
         Ok(deleted + self.prune_occasion_statistics(day, limit)?)
     }
@@ -113,18 +104,14 @@ impl Unit<'_> {
         if ids.is_empty() {
             return Ok(0);
         }
-        let position_to_keep = self.query(super::super::last_event_to_keep)?;
-        let expired: Vec<(Id<EventId>, i64)> = self.query(|conn| {
+        let position_to_keep = self.query(super::super::last_event_to_keep)?.unwrap_or(i64::MIN);
+        let old: Vec<Id<EventId>> = self.query(|conn| {
             events::table
                 .filter(events::id.eq_any(ids).and(events::created_at.lt(DbTimestamp(before))))
-                .select((events::id, events::position))
+                .filter(events::position.ne(position_to_keep))
+                .select(events::id)
                 .get_results(conn)
         })?;
-        let old: Vec<Id<EventId>> = expired
-            .into_iter()
-            .filter(|(_, position)| Some(*position) != position_to_keep)
-            .map(|(id, _)| id)
-            .collect();
         if old.is_empty() {
             return Ok(0);
         }

@@ -7,18 +7,18 @@ use guerdon_domain::ports::{ReadSaml, Saml, StoreError, Timestamp};
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::CompanyId;
 
-use super::Unit;
+use super::{Unit, into_id};
 use crate::rows::SamlRow;
+use crate::rows::conditions::is_handed_over;
 use crate::rows::schema::saml_settings;
 use crate::rows::types::{DbTimestamp, Id};
 
 impl ReadSaml for Unit<'_> {
     fn saml_settings(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {
-        let found = self.query(|conn| {
-            saml_settings::table.find(Id(company)).select(SamlRow::as_select()).get_result(conn).optional()
+        let found = self.find(SamlRow::into_settings, |conn| {
+            saml_settings::table.find(Id(company)).select(SamlRow::as_select()).get_result(conn)
         })?;
-        let read = found.map_or_else(|| Ok(SamlSettings::default()), SamlRow::into_settings);
-        self.record_failure(read)
+        Ok(found.unwrap_or_default())
     }
 
     fn list_companies_with_single_sign_on(
@@ -27,18 +27,15 @@ impl ReadSaml for Unit<'_> {
         limit: i64,
     ) -> Result<Vec<CompanyId>, StoreError> {
         let after = Id(after.unwrap_or_else(|| CompanyId::from_uuid(uuid::Uuid::nil())));
-        let found: Vec<Id<CompanyId>> = self.query(|conn| {
+        self.list(into_id, |conn| {
             saml_settings::table
                 .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(after)))
-                .filter(sql::<Bool>(
-                    "company_id NOT IN (SELECT id FROM companies WHERE handed_over_at IS NOT NULL)",
-                ))
+                .filter(sql::<Bool>(&format!("NOT {}", is_handed_over("saml_settings.company_id"))))
                 .order(saml_settings::company_id)
                 .limit(limit)
                 .select(saml_settings::company_id)
                 .get_results(conn)
-        })?;
-        Ok(found.into_iter().map(|id| id.0).collect())
+        })
     }
 }
 
@@ -60,14 +57,18 @@ impl Saml for Unit<'_> {
         })
     }
 
-    fn record_expiry_notice(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {
-        let untold = saml_settings::notified_of_expiry
-            .is_null()
-            .or(saml_settings::notified_of_expiry.ne(Some(DbTimestamp(end))));
+    fn record_expiry_notice(
+        &mut self,
+        company: CompanyId,
+        expires_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let expires_at = Some(DbTimestamp(expires_at));
+        let is_not_notified =
+            saml_settings::notified_of_expiry.is_null().or(saml_settings::notified_of_expiry.ne(expires_at));
         let changed = self.query(|conn| {
             diesel::update(saml_settings::table.find(Id(company)))
-                .filter(untold)
-                .set(saml_settings::notified_of_expiry.eq(Some(DbTimestamp(end))))
+                .filter(is_not_notified)
+                .set(saml_settings::notified_of_expiry.eq(expires_at))
                 .execute(conn)
         })?;
         Ok(changed == 1)

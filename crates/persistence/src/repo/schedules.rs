@@ -9,21 +9,17 @@ use guerdon_domain::ports::{ReadSchedules, Schedules, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ScheduleId};
 
 use super::super::lock_row;
-use super::Unit;
+use super::{Unit, into_id};
+use crate::rows::conditions::is_handed_over;
 use crate::rows::schema::{journal_entries, schedules, skipped_dates};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{ScheduleRow, SkippedDateRow};
 
-/// The condition that the company of a schedule was not handed over.
-const IN_OPEN_COMPANY: &str = "NOT EXISTS (SELECT 1 FROM companies WHERE companies.id = schedules.company_id \
-    AND companies.handed_over_at IS NOT NULL)";
-
 impl ReadSchedules for Unit<'_> {
     fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {
-        let found: Option<ScheduleRow> = self.query(|conn| {
-            schedules::table.find(Id(id)).select(ScheduleRow::as_select()).get_result(conn).optional()
-        })?;
-        self.record_failure(found.map(ScheduleRow::into_schedule).transpose())
+        self.find(ScheduleRow::into_schedule, |conn| {
+            schedules::table.find(Id(id)).select(ScheduleRow::as_select()).get_result(conn)
+        })
     }
 
     fn next_due_schedule_id(
@@ -32,32 +28,29 @@ impl ReadSchedules for Unit<'_> {
         paused: &[ScheduleId],
     ) -> Result<Option<ScheduleId>, StoreError> {
         let paused: Vec<Id<ScheduleId>> = paused.iter().map(|id| Id(*id)).collect();
-        let found: Option<Id<ScheduleId>> = self.query(|conn| {
+        self.find(into_id, |conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(DbTimestamp(now))))
                 .filter(schedules::id.ne_all(paused))
-                .filter(sql::<Bool>(IN_OPEN_COMPANY))
+                .filter(sql::<Bool>(&format!("NOT {}", is_handed_over("schedules.company_id"))))
                 .order((schedules::due_at, schedules::id))
                 .select(schedules::id)
                 .first(conn)
-                .optional()
-        })?;
-        Ok(found.map(|id| id.0))
+        })
     }
 
     fn list_schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
-        let found: Vec<ScheduleRow> = self.query(|conn| {
+        self.list(ScheduleRow::into_schedule, |conn| {
             schedules::table
                 .filter(schedules::company_id.eq(Id(company)))
                 .order((schedules::created_at, schedules::id))
                 .select(ScheduleRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(found.into_iter().map(ScheduleRow::into_schedule).collect())
+        })
     }
 
     fn list_active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError> {
-        let found: Vec<ScheduleRow> = self.query(|conn| {
+        let schedules = self.list(ScheduleRow::into_schedule, |conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null())
                 .order((schedules::created_at, schedules::id))
@@ -72,24 +65,22 @@ impl ReadSchedules for Unit<'_> {
         })?;
         let skipped: std::collections::HashMap<ScheduleId, i64> =
             skipped.into_iter().map(|(id, count)| (id.0, count)).collect();
-        let found = found.into_iter().map(|row| {
-            let schedule = row.into_schedule()?;
+        let with_count = |schedule: Schedule| {
             let count = skipped.get(&schedule.id).copied().unwrap_or(0);
-            Ok((schedule, count))
-        });
-        self.record_failure(found.collect())
+            (schedule, count)
+        };
+        Ok(schedules.into_iter().map(with_count).collect())
     }
 
     fn list_skipped_dates(&mut self, company: CompanyId) -> Result<Vec<SkippedDate>, StoreError> {
-        let found: Vec<SkippedDateRow> = self.query(|conn| {
+        self.list(SkippedDateRow::into_skipped_date, |conn| {
             skipped_dates::table
                 .inner_join(schedules::table)
                 .filter(schedules::company_id.eq(Id(company)))
                 .order((skipped_dates::due_on, skipped_dates::schedule_id))
                 .select(SkippedDateRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(found.into_iter().map(SkippedDateRow::into_skipped_date).collect())
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::{DATABASE_BYTES, placeholder};
-use super::{Unit, row_placeholders};
+use super::{Unit, into_id, row_placeholders};
 use crate::rows::conditions::{EXHAUSTED, PENDING, SENT, UNADDRESSED};
 use crate::rows::schema::{company_statistics, deliveries, events, service_statistics};
 use crate::rows::types::{Id, Identifier};
@@ -92,9 +92,9 @@ impl ReadStatistics for Unit<'_> {
             placeholder(1),
             companies_with_reserves()
         );
-        let rows: Vec<CompanySummaryRow> =
-            self.query(|conn| diesel::sql_query(query).bind::<Integer, _>(since_day).get_results(conn))?;
-        self.record_failure(rows.into_iter().map(CompanySummaryRow::into_company_summary).collect())
+        self.list(CompanySummaryRow::into_company_summary, |conn| {
+            diesel::sql_query(query).bind::<Integer, _>(since_day).get_results(conn)
+        })
     }
 
     fn list_occasion_usage(
@@ -189,10 +189,7 @@ impl ReadStatistics for Unit<'_> {
     }
 
     fn company_of_event(&mut self, id: EventId) -> Result<Option<CompanyId>, StoreError> {
-        let found: Option<Id<CompanyId>> = self.query(|conn| {
-            events::table.find(Id(id)).select(events::company_id).get_result(conn).optional()
-        })?;
-        Ok(found.map(|found| found.0))
+        self.find(into_id, |conn| events::table.find(Id(id)).select(events::company_id).get_result(conn))
     }
 
     fn database_bytes(&mut self) -> Result<i64, StoreError> {

@@ -10,7 +10,7 @@ use guerdon_domain::users::{User, UserSummary};
 use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
 use super::super::Db;
-use super::Unit;
+use super::{Unit, into_id};
 use crate::rows::conditions::IS_ACTIVE_ADMIN;
 use crate::rows::schema::{companies, users};
 use crate::rows::types::{DbTimestamp, Id};
@@ -57,28 +57,23 @@ fn users_matching(company: CompanyId, wanted: &UserQuery) -> users::BoxedQuery<'
 
 impl ReadUsers for Unit<'_> {
     fn find_user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
-        let found: Option<(Id<ProviderId>, UserRow)> = self.query(|conn| {
+        self.find_in_scope(scope, UserRow::into_user, |conn| {
             users::table
                 .inner_join(companies::table)
                 .filter(users::id.eq(Id(id)))
                 .select((companies::provider_id, UserRow::as_select()))
                 .get_result(conn)
-                .optional()
-        })?;
-        let found = Lookup::in_scope(scope, found.map(|(owner, row)| (owner.0, row)));
-        self.record_failure(found.try_map(UserRow::into_user))
+        })
     }
 
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
-        let found: Option<Id<ProviderId>> = self.query(|conn| {
+        self.find(into_id, |conn| {
             users::table
                 .inner_join(companies::table)
                 .filter(users::id.eq(Id(id)))
                 .select(companies::provider_id)
                 .get_result(conn)
-                .optional()
-        })?;
-        Ok(found.map(|found| found.0))
+        })
     }
 
     fn find_user_summaries(
@@ -108,14 +103,13 @@ impl ReadUsers for Unit<'_> {
             .filter(users::deleted_at.is_null())
             .order(users::id)
             .select(users::id);
-        let found: Vec<Id<UserId>> = self.query(|conn| {
+        self.list(into_id, |conn| {
             if managers_only {
                 active.filter(users::manager.eq(true)).get_results(conn)
             } else {
                 active.get_results(conn)
             }
-        })?;
-        Ok(found.into_iter().map(|id| id.0).collect())
+        })
     }
 
     fn list_active_user_ids_page(
@@ -123,7 +117,7 @@ impl ReadUsers for Unit<'_> {
         company: CompanyId,
         page: Page,
     ) -> Result<Vec<UserId>, StoreError> {
-        let found: Vec<Id<UserId>> = self.query(|conn| {
+        self.list(into_id, |conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)).and(users::deleted_at.is_null()))
                 .order((users::created_at, users::id))
@@ -131,8 +125,7 @@ impl ReadUsers for Unit<'_> {
                 .offset(page.offset())
                 .select(users::id)
                 .get_results(conn)
-        })?;
-        Ok(found.into_iter().map(|id| id.0).collect())
+        })
     }
 
     fn list_users(
@@ -141,15 +134,14 @@ impl ReadUsers for Unit<'_> {
         which: &UserQuery,
         page: Page,
     ) -> Result<Vec<User>, StoreError> {
-        let rows: Vec<UserRow> = self.query(|conn| {
+        self.list(UserRow::into_user, |conn| {
             users_matching(company, which)
                 .order((users::created_at, users::id))
                 .limit(page.limit())
                 .offset(page.offset())
                 .select(UserRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(UserRow::into_user).collect())
+        })
     }
 
     fn count_users(&mut self, company: CompanyId, which: &UserQuery) -> Result<i64, StoreError> {
@@ -164,15 +156,13 @@ impl ReadUsers for Unit<'_> {
         company: CompanyId,
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError> {
-        let found: Option<Id<UserId>> = self.query(|conn| {
+        self.find(into_id, |conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)))
                 .filter(users::email_folded.eq(email.folded()).and(users::deleted_at.is_null()))
                 .select(users::id)
                 .get_result(conn)
-                .optional()
-        })?;
-        Ok(found.map(|found| found.0))
+        })
     }
 
     fn find_active_users_by_keys(
@@ -188,35 +178,34 @@ impl ReadUsers for Unit<'_> {
             let of_company = users::company_id.eq(Id(company)).and(users::deleted_at.is_null());
             users::table.filter(of_company.and(sql::<Bool>("TRUE"))).select(UserRow::as_select())
         };
-        let mut rows: Vec<UserRow> = Vec::new();
+        let mut found = Vec::new();
         if !employee_ids.is_empty() {
             let ids: Vec<&str> = employee_ids.iter().map(SingleLine::as_str).collect();
-            rows.extend(
-                self.query(|conn| active().filter(users::employee_id.eq_any(&ids)).get_results(conn))?,
-            );
+            found.append(&mut self.list(UserRow::into_user, |conn| {
+                active().filter(users::employee_id.eq_any(&ids)).get_results(conn)
+            })?);
         }
         if !emails.is_empty() {
             let emails: Vec<&str> = emails.iter().map(EmailAddress::folded).collect();
-            rows.extend(
-                self.query(|conn| active().filter(users::email_folded.eq_any(&emails)).get_results(conn))?,
-            );
+            found.append(&mut self.list(UserRow::into_user, |conn| {
+                active().filter(users::email_folded.eq_any(&emails)).get_results(conn)
+            })?);
         }
-        self.record_failure(rows.into_iter().map(UserRow::into_user).collect())
+        Ok(found)
     }
 
     fn list_admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
-        let found: Vec<(Id<UserId>, String)> = self.query(|conn| {
+        let convert = |(id, email): (Id<UserId>, String)| {
+            RowReader { table: "users", id: &id.0 }.parse_column("email", &email, EmailAddress::parse)
+        };
+        self.list(convert, |conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)))
                 .filter(sql::<Bool>(IS_ACTIVE_ADMIN))
                 .order(users::id)
                 .select((users::id, users::email))
                 .get_results(conn)
-        })?;
-        let read = |(id, email): (Id<UserId>, String)| {
-            RowReader { table: "users", id: &id.0 }.parse_column("email", &email, EmailAddress::parse)
-        };
-        self.record_failure(found.into_iter().map(read).collect())
+        })
     }
 }
 
@@ -231,14 +220,13 @@ impl Users for Unit<'_> {
 
     fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError> {
         let rows: Vec<UserRow> = users.iter().map(UserRow::from_user).collect();
-        let inserted: Vec<Id<UserId>> = self.query(|conn| {
+        self.list(into_id, |conn| {
             diesel::insert_into(users::table)
                 .values(&rows)
                 .on_conflict_do_nothing()
                 .returning(users::id)
                 .get_results(conn)
-        })?;
-        Ok(inserted.into_iter().map(|id| id.0).collect())
+        })
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {

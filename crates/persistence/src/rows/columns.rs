@@ -24,9 +24,13 @@ pub(crate) trait DeclaredRow: Sized {
 
     fn column_arrays(rows: &[Self]) -> Self::Arrays<'_>;
 
-    /// Appends rows as a table expression. Its SQL is the same for any number of rows, so the statement stays
-    /// prepared.
-    fn push_arrays<'b>(arrays: &'b Self::Arrays<'_>, out: AstPass<'_, 'b, Pg>) -> QueryResult<()>;
+    /// Appends the arrays, with a separator, as arguments of one call of `unnest` or of several. The SQL is the same for
+    /// any number of rows, so the statement stays prepared.
+    fn push_arrays<'b>(
+        arrays: &'b Self::Arrays<'_>,
+        separator: &str,
+        out: AstPass<'_, 'b, Pg>,
+    ) -> QueryResult<()>;
 
     /// Appends the values of the row, separated by commas.
     fn push_values<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
@@ -122,18 +126,18 @@ macro_rules! declare_row {
 
             fn push_arrays<'b>(
                 ($($column,)+): &'b Self::Arrays<'_>,
+                separator: &str,
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
             ) -> diesel::QueryResult<()> {
                 use diesel::pg::sql_types::Array;
                 use $crate::rows::columns::ColumnType;
                 let mut left = Self::COLUMNS;
-                out.push_sql("unnest(");
                 $(
                     out.push_bind_param::<Array<<$type as ColumnType>::Sql>, _>($column)?;
                     out.push_sql("::");
                     out.push_sql(<$type as ColumnType>::ARRAY);
                     left -= 1;
-                    out.push_sql(if left > 0 { ", " } else { ")" });
+                    out.push_sql(if left > 0 { separator } else { "" });
                 )+
                 Ok(())
             }

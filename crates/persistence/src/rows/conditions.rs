@@ -34,6 +34,14 @@ pub(crate) const IS_NOT_RECEIVED_EVENT: &str = "kind <> 1";
 /// Accounts that are wallets of users. All other accounts belong to the company itself.
 pub(crate) const IS_WALLET: &str = "kind <= 3";
 
+/// The condition that a company was handed over to another cell. The column has the company's id.
+pub(crate) fn is_handed_over(company_column: &str) -> String {
+    format!(
+        "EXISTS (SELECT 1 FROM companies WHERE companies.id = {company_column} \
+         AND companies.handed_over_at IS NOT NULL)"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use guerdon_domain::companies::HANDED_OVER_DELIVERY;

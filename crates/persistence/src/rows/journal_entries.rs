@@ -115,9 +115,9 @@ impl<'a> JournalEntryRow<'a> {
         bare.with_kind(&entry.kind)
     }
 
-    fn with_kind(self, act: &'a EntryKind) -> Self {
+    fn with_kind(self, entry_kind: &'a EntryKind) -> Self {
         let about = |id: Uuid| Some(Id(id));
-        match act {
+        match entry_kind {
             EntryKind::CompanyCreation => self,
             EntryKind::RateChange => Self { kind: kind::RATE_CHANGE, ..self },
             EntryKind::CompanyTransfer { to } => {
@@ -207,13 +207,13 @@ impl<'a> JournalEntryRow<'a> {
 
     pub(crate) fn to_journal_entry(&self) -> Result<JournalEntry, StoreError> {
         let reader = RowReader { table: "journal_entries", id: &self.id.0 };
-        let act = self.to_entry_kind(&reader)?;
+        let kind = self.to_entry_kind(&reader)?;
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
         Ok(JournalEntry {
             id: self.id.0,
             company_id: self.company_id.0,
             provider_id: self.provider_id.0,
-            kind: act,
+            kind,
             requester: Requester {
                 actor: reader.require_valid("actor", Actor::from_code(self.actor))?,
                 reference: self.reference.as_deref().map(str::to_owned),

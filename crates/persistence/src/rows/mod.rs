@@ -1,8 +1,8 @@
 //! Rows of the tables, and their conversion to the domain's types. A stored value that breaks its own rules
 //! is reported as corrupt, never repaired.
 //!
-//! Each port has a file. `schema` has the tables, `types` the SQL types that both databases share, and
-//! `seals` the digest over facts.
+//! One file for each table or group of tables. `schema` has the tables, `types` the SQL types that both databases
+//! share, `seals` the hash chain.
 
 mod account_entries;
 mod accounts;

@@ -31,9 +31,12 @@ enum NotificationData<'a> {
         wallet: i16,
         reason: Cow<'a, str>,
     },
-    CertificateEnding {
-        ends_at_micros: i64,
-        has_ended: bool,
+    #[serde(rename = "certificate_ending")]
+    CertificateExpiring {
+        #[serde(rename = "ends_at_micros")]
+        expires_at_micros: i64,
+        #[serde(rename = "has_ended")]
+        has_expired: bool,
     },
 }
 
@@ -52,10 +55,10 @@ pub(super) fn to_json(notification: &Notification) -> String {
             };
             (company, data)
         }
-        Notification::CertificateExpiring { company, ends_at, has_ended } => {
-            let data = NotificationData::CertificateEnding {
-                ends_at_micros: ends_at.unix_micros(),
-                has_ended: *has_ended,
+        Notification::CertificateExpiring { company, expires_at, has_expired } => {
+            let data = NotificationData::CertificateExpiring {
+                expires_at_micros: expires_at.unix_micros(),
+                has_expired: *has_expired,
             };
             (company, data)
         }
@@ -88,11 +91,11 @@ pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
                 reason: reason.into_owned(),
             }
         }
-        NotificationData::CertificateEnding { ends_at_micros, has_ended } => {
+        NotificationData::CertificateExpiring { expires_at_micros, has_expired } => {
             Notification::CertificateExpiring {
                 company,
-                ends_at: Timestamp::from_unix_micros(ends_at_micros)?,
-                has_ended,
+                expires_at: Timestamp::from_unix_micros(expires_at_micros)?,
+                has_expired,
             }
         }
     })
@@ -107,7 +110,7 @@ mod tests {
         let id = CompanyId::from_uuid(uuid::Uuid::from_u128(7));
         let company = NotifiedCompany { id, name: "Bücher \"&\" Söhne".into(), domain: "b.example".into() };
         let points = |count| Points::new(count).unwrap();
-        let (low, refused, ending) = (
+        let (low, refused, expiring) = (
             Notification::ReserveLow { company: company.clone(), threshold: points(90), balance: points(85) },
             Notification::DistributionRefused {
                 company: company.clone(),
@@ -116,9 +119,15 @@ mod tests {
                 wallet: WalletType::Peer,
                 reason: "Insufficient funds".into(),
             },
-            Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true },
+            Notification::CertificateExpiring {
+                company,
+                expires_at: Timestamp::UNIX_EPOCH,
+                has_expired: true,
+            },
         );
-        for notification in [low, refused, ending] {
+        let stored = r#""kind":"certificate_ending","ends_at_micros":0,"has_ended":true}"#;
+        assert!(to_json(&expiring).ends_with(stored), "rows of earlier versions have these names");
+        for notification in [low, refused, expiring] {
             assert_eq!(from_json(id, &to_json(&notification)), Some(notification));
         }
         for json in [

@@ -56,8 +56,8 @@ impl ProviderRow {
             api_key: self.api_key,
             api_secret_hash: self.api_secret_hash,
             encrypted_shared_secret: self.encrypted_shared_secret,
-            former_api_secret: previous_secret(self.former_api_secret_hash, self.former_api_secret_until),
-            former_shared_secret: previous_secret(
+            former_api_secret: former_secret(self.former_api_secret_hash, self.former_api_secret_until),
+            former_shared_secret: former_secret(
                 self.former_encrypted_shared_secret,
                 self.former_shared_secret_until,
             ),
@@ -69,6 +69,6 @@ impl ProviderRow {
     }
 }
 
-fn previous_secret(secret: Option<Vec<u8>>, valid_until: Option<DbTimestamp>) -> Option<FormerSecret> {
+fn former_secret(secret: Option<Vec<u8>>, valid_until: Option<DbTimestamp>) -> Option<FormerSecret> {
     Some(FormerSecret { secret: secret?, valid_until: valid_until?.0 })
 }

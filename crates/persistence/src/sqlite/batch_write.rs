@@ -10,11 +10,9 @@ use super::accounts::write_book;
 use super::insert_row::InsertRow;
 use crate::engine::Locking;
 use crate::failpoint::failpoint;
-use crate::rows::schema::{idempotency_records, users};
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{
-    DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow, NotificationRow,
-};
+use crate::rows::schema::idempotency_records;
+use crate::rows::types::Id;
+use crate::rows::{DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow};
 use crate::write_form::WriteForm;
 
 /// Returns all companies and all keys: with a single writer, no other transaction changes a company's
@@ -49,7 +47,7 @@ macro_rules! insert {
     };
 }
 
-/// Writes the changes, and the accounts and transfers of the book.
+/// Inserts the rows of the changes, and writes the accounts and transfers of the book.
 pub(crate) fn write_changes(
     conn: &mut Conn,
     changes: &Changes,
@@ -67,19 +65,7 @@ pub(crate) fn write_changes(
     let rows = changes.events.iter().map(DeliveryRow::for_new_event);
     insert!(conn, failpoint("sqlite.insert.deliveries"), rows);
     write_book(conn, book)?;
-    for (user, at) in &changes.deleted_users {
-        failpoint("sqlite.update.users")?;
-        diesel::update(users::table.find(Id(*user)))
-            .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
-            .execute(conn)?;
-    }
-    for key in &changes.expired_keys {
-        failpoint("sqlite.delete.idempotency_records")?;
-        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
-    }
     let rows = changes.idempotency_records.iter().map(IdempotencyRow::from_record);
     insert!(conn, failpoint("sqlite.insert.idempotency_records"), rows);
-    let rows = changes.notifications.iter().map(NotificationRow::from_new_notification);
-    insert!(conn, failpoint("sqlite.insert.notifications"), rows);
     Ok(())
 }

@@ -156,6 +156,10 @@ impl Store for SqliteStore {
         self.group.run_with_limit(self.time_limit, false, work)
     }
 
+    fn run_long_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.group.run_with_limit(self.time_limit, true, work)
+    }
+
     fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
         audit_part(&|work| read_on(&self.readers, Consistency::Snapshot, work), part, options)
     }
@@ -180,8 +184,6 @@ impl Drop for GroupCommit {
 }
 
 impl Backend for Arc<GroupCommit> {
-    const HAS_LOCKS: bool = false;
-
     fn run_transaction(
         &self,
         _locking: Locking,

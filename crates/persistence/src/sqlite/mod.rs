@@ -62,6 +62,8 @@ pub(crate) const LOOKS_UP_ROWS_ONE_BY_ONE: bool = true;
 /// Makes a query read a table in the order in which its rows are stored, which is the order of their
 /// positions.
 pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
+/// The prefix of a column that keeps SQLite from sorting by an index, and from selecting rows by it.
+pub(crate) const WITHOUT_INDEX: &str = "+";
 /// Whether the index `events_feed` contains the whole order of a provider's events. Here a position
 /// identifies an event, so the index has no id.
 pub(crate) const HAS_FEED_INDEX: bool = false;

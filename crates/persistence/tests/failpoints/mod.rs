@@ -39,7 +39,7 @@ fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
     {
         faults.push(Fault::FailsAfter { passes: 1, error: InjectedError::Broken });
     }
-    // After a successful commit, no server reports a lost race.
+    // After a successful commit, no server reports a conflict.
     if !failpoint.name.ends_with(".committed") {
         faults.push(Fault::FailsAfter { passes: 0, error: InjectedError::Busy });
     }

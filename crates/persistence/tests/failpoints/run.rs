@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 
 use super::test_command::{Effect, Mix, Size, TestCommand, Users, list_commands, retention, set_alert};
 use crate::support::{LedgerFixture, REQUESTER};
@@ -164,9 +164,9 @@ impl<'f> Run<'f> {
             let (entered, has_entered) = channel();
             let (gate, opened) = channel();
             let nothing = Sum::Points(Points::ZERO);
-            let (company_id, change) = (self.fixture.company, ReserveChange::Withdrawal);
+            let (company_id, direction) = (self.fixture.company, ReserveDirection::Withdrawal);
             self.fixture.commands.submit_command(Submission {
-                command: Command::ChangeReserve(ChangeReserve { company_id, change, sum: nothing }),
+                command: Command::ChangeReserve(ChangeReserve { company_id, direction, sum: nothing }),
                 provider: self.fixture.provider,
                 requester: REQUESTER.clone(),
                 context_sources: self.fixture.context_sources(),

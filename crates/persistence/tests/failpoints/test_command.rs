@@ -12,7 +12,7 @@ use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{EventBodies, RenderError};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions::Redeem;
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::DeleteUser;
 use guerdon_domain::values::{EmailAddress, Update, UserId};
 use guerdon_domain::wallets::WalletType;
@@ -175,8 +175,11 @@ pub fn list_commands(
         (Command::SendRecognition(fixture.send_command(sender, to, 1)), 0, Some(effect))
     };
     let one_point = Sum::Points(Points::new(1).unwrap());
-    let withdrawal =
-        ChangeReserve { company_id: fixture.company, change: ReserveChange::Withdrawal, sum: one_point };
+    let withdrawal = ChangeReserve {
+        company_id: fixture.company,
+        direction: ReserveDirection::Withdrawal,
+        sum: one_point,
+    };
     let no_event = Some(Effect { recognitions: 0, events: 0 });
     let too_much = fixture.send_command(Sender::User(users.sender), &[first], 200_000);
     let mut kinds = vec![

@@ -14,7 +14,7 @@ use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{ClaimRequest, ReadTx, Store, StoreError, StoreExt as _};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::redemptions::{Redeem, RedeemError};
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection, ReserveError};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::OpenDatabase;
@@ -240,15 +240,16 @@ impl<'d> Process<'d> {
     }
 
     fn deposit_points(&mut self, count: i64) {
-        self.change_reserve(ReserveChange::Deposit, count, ("funding", "reserve"));
+        self.change_reserve(ReserveDirection::Deposit, count, ("funding", "reserve"));
     }
 
     fn withdraw_points(&mut self, count: i64) {
-        self.change_reserve(ReserveChange::Withdrawal, count, ("reserve", "funding"));
+        self.change_reserve(ReserveDirection::Withdrawal, count, ("reserve", "funding"));
     }
 
-    fn change_reserve(&mut self, change: ReserveChange, count: i64, (from, to): (&str, &str)) {
-        let command = ChangeReserve { company_id: self.driver.fixture.company, change, sum: points(count) };
+    fn change_reserve(&mut self, direction: ReserveDirection, count: i64, (from, to): (&str, &str)) {
+        let command =
+            ChangeReserve { company_id: self.driver.fixture.company, direction, sum: points(count) };
         let changes = vec![(self.account_index(from), -count), (self.account_index(to), count)];
         self.record_move(&Command::ChangeReserve(command), changes);
     }

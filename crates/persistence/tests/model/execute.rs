@@ -7,7 +7,7 @@ use guerdon_domain::distributions::Recipients;
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::values::{RedemptionId, UserId};
 use guerdon_domain::wallets::WalletType;
 
@@ -63,8 +63,8 @@ impl Subject {
             Transition::Deposit(points) => verdict_of(&fixture.try_deposit(count(points))),
             Transition::Withdraw(points) => {
                 let sum = Sum::Points(Points::new(count(points)).unwrap());
-                let (company_id, change) = (fixture.company, ReserveChange::Withdrawal);
-                let command = ChangeReserve { company_id, change, sum };
+                let (company_id, direction) = (fixture.company, ReserveDirection::Withdrawal);
+                let command = ChangeReserve { company_id, direction, sum };
                 verdict_of(&fixture.execute_command(Command::ChangeReserve(command)))
             }
             Transition::Distribute { wallet, receivers, points } => {

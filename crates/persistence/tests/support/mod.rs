@@ -1,4 +1,4 @@
-//! A minimal test fixture: a provider, a company, its users and one occasion, with a deterministic clock and
+//! The fixture of the database tests: a provider, a company, its users and one occasion, with a deterministic clock and
 //! deterministic ids.
 
 pub mod recorded_statements;
@@ -26,8 +26,8 @@ use guerdon_domain::ports::{
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
 use guerdon_domain::redemptions::{Redeem, Redemption, Refund};
-use guerdon_domain::reserve::{self, ChangeReserve, ReserveChange};
-use guerdon_domain::scheduler::{self, UnfinishedDistribution};
+use guerdon_domain::reserve::{self, ChangeReserve, ReserveDirection};
+use guerdon_domain::scheduler::{self, PausedDistributions, UnfinishedDistribution};
 use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
     CompanyId, DomainName, EmailAddress, Message, OccasionId, ProviderId, RedemptionId, SingleLine, UserId,
@@ -235,8 +235,8 @@ impl LedgerFixture {
 
     /// Returns the points in the reserve afterwards.
     pub fn try_deposit(&self, points: i64) -> Result<i64, Refusal> {
-        let (change, sum) = (ReserveChange::Deposit, points_sum(points));
-        let command = ChangeReserve { company_id: self.company, change, sum };
+        let (direction, sum) = (ReserveDirection::Deposit, points_sum(points));
+        let command = ChangeReserve { company_id: self.company, direction, sum };
         match self.execute_command(Command::ChangeReserve(command))? {
             Done::ReserveChanged(changed) => Ok(changed.after.get()),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
@@ -294,7 +294,15 @@ impl LedgerFixture {
 
     /// Finishes the distributions that are executed in several steps.
     pub fn finish_distributions(&self) -> Vec<UnfinishedDistribution> {
-        scheduler::finish_distributions(self.background.as_ref(), &self.command_queue(), &mut |_| {
+        self.finish_unpaused_distributions(&mut PausedDistributions::default())
+    }
+
+    /// Finishes those distributions that are not paused.
+    pub fn finish_unpaused_distributions(
+        &self,
+        paused: &mut PausedDistributions,
+    ) -> Vec<UnfinishedDistribution> {
+        scheduler::finish_distributions(self.background.as_ref(), &self.command_queue(), paused, &mut |_| {
             ControlFlow::Continue(())
         })
         .unwrap()
@@ -354,13 +362,13 @@ impl LedgerFixture {
     }
 
     pub fn change_rate(&self, rate: PointsPerDollar) {
-        let command = UpdateCompany { rate: Some(rate), ..UpdateCompany::default() };
-        self.update_company(&command).unwrap();
+        let update = UpdateCompany { rate: Some(rate), ..UpdateCompany::default() };
+        self.update_company(&update).unwrap();
     }
 
-    pub fn update_company(&self, command: &UpdateCompany) -> Result<CompanyWithOwner, UpdateCompanyError> {
+    pub fn update_company(&self, update: &UpdateCompany) -> Result<CompanyWithOwner, UpdateCompanyError> {
         self.store
-            .transaction(|tx| companies::update(tx, self.provider, self.company, command, &self.context()))
+            .transaction(|tx| companies::update(tx, self.provider, self.company, update, &self.context()))
     }
 
     /// The points of a wallet, and the points spent from it.

@@ -60,21 +60,21 @@ pub(super) fn spawn_tasks(
     unbalanced_companies: Arc<AtomicI64>,
 ) -> Vec<JoinHandle<()>> {
     let database_health = Arc::clone(&health_check.database_health);
-    let mut was_available = true;
+    let mut has_failed = false;
     let mut tasks = vec![
         rt::spawn(repeat_every("health check", HEALTH_CHECK_INTERVAL, move || {
             let health = health_check.check_database();
             match &health {
-                Err(cause) if was_available => log::error!(cause:%; "the database is not available"),
-                Ok(()) if !was_available => log::info!("the database is available again"),
+                Err(cause) if !has_failed => log::error!(cause:%; "the database is not available"),
+                Ok(()) if has_failed => log::info!("the database is available again"),
                 _ => {}
             }
-            was_available = health.is_ok();
+            has_failed = health.is_err();
         })),
         rt::spawn(repeat_every("test write", TEST_WRITE_INTERVAL, {
             let store = Arc::clone(&store);
-            let mut was_failing = false;
-            move || was_failing = test_write(store.as_ref(), &database_health, was_failing)
+            let mut has_failed = false;
+            move || has_failed = test_write(store.as_ref(), &database_health, has_failed)
         })),
         rt::spawn(repeat_every("ledger metrics", LEDGER_METRICS_INTERVAL, {
             let store = Arc::clone(&store);
@@ -144,14 +144,14 @@ impl HealthCheck {
 /// Tries a write if requests have failed because of the database, so that readiness reports when the disk becomes full
 /// and when it has space again. Logs each change and returns whether writes fail. This is separate from the check of
 /// the database, which must not wait for a lock.
-fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: bool) -> bool {
+fn test_write(store: &dyn Store, database_health: &DatabaseHealth, has_failed: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| store.transaction(|tx| tx.set_setting(Setting::LastTestWrite, value));
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match database_health.try_test_write(write) {
-        Some(Err(cause)) if !was_failing => log::error!(cause:%; "the database rejects writes"),
-        Some(Ok(())) if was_failing => log::info!("the database accepts writes again"),
+        Some(Err(cause)) if !has_failed => log::error!(cause:%; "the database rejects writes"),
+        Some(Ok(())) if has_failed => log::info!("the database accepts writes again"),
         _ => {}
     }
     !database_health.accepts_writes()

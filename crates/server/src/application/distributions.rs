@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
-    DateOutcome, DueDateError, PausedSchedules, ProcessedDate, UnfinishedDistribution, finish_distributions,
-    run_next_due_date,
+    DateOutcome, DueDateError, PausedDistributions, PausedSchedules, ProcessedDate, UnfinishedDistribution,
+    finish_distributions, run_next_due_date,
 };
 use guerdon_domain::values::{JournalEntryId, ScheduleId};
 
@@ -30,11 +30,12 @@ pub(super) struct DueDistributions {
     commands: BlockingCommandQueue,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
     previous_run_failed: bool,
-    paused: PausedSchedules,
+    paused_schedules: PausedSchedules,
+    paused_distributions: PausedDistributions,
     /// The schedules that have been logged because their last attempt failed.
     failed_schedules: BTreeSet<ScheduleId>,
-    /// The distributions that have been logged because they cannot be finished.
-    reported: BTreeSet<JournalEntryId>,
+    /// The distributions that have been logged because they cannot be continued now, or (`true`) ever.
+    reported: BTreeSet<(JournalEntryId, bool)>,
 }
 
 impl DueDistributions {
@@ -44,7 +45,8 @@ impl DueDistributions {
             store,
             commands,
             previous_run_failed: false,
-            paused: PausedSchedules::default(),
+            paused_schedules: PausedSchedules::default(),
+            paused_distributions: PausedDistributions::default(),
             failed_schedules: BTreeSet::new(),
             reported: BTreeSet::new(),
         }
@@ -89,15 +91,17 @@ impl DueDistributions {
     /// Continues the distributions that are not finished, then runs the next one that is due.
     fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
         self.finish_interrupted().map_err(|cause| DueDateError { schedule: None, cause })?;
-        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused)
+        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules)
     }
 
     /// Continues the distributions in steps that are not finished.
     fn finish_interrupted(&mut self) -> Result<(), StoreError> {
-        let failed =
-            finish_distributions(self.store.as_ref(), &self.commands, &mut |_| ControlFlow::Continue(()))?;
-        for failed in failed.into_iter().filter(UnfinishedDistribution::is_permanent) {
-            if self.reported.insert(failed.entry_id) {
+        let Self { store, commands, paused_distributions, reported, .. } = self;
+        let failed = finish_distributions(store.as_ref(), commands, paused_distributions, &mut |_| {
+            ControlFlow::Continue(())
+        })?;
+        for failed in failed {
+            if reported.insert((failed.entry_id, failed.is_permanent())) {
                 warn_of_unfinished(&failed);
             }
         }
@@ -117,17 +121,26 @@ pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let commands = BlockingCommandQueue { queue: Arc::clone(queue), context_sources: context_sources() };
-    match finish_distributions(store, &commands, &mut continue_within_limit) {
+    let paused = &mut PausedDistributions::default();
+    match finish_distributions(store, &commands, paused, &mut continue_within_limit) {
         Ok(failed) => failed.iter().filter(|failure| failure.is_permanent()).for_each(warn_of_unfinished),
         Err(cause) => log::warn!(cause:%; "cannot continue unfinished distributions"),
     }
 }
 
-fn warn_of_unfinished(UnfinishedDistribution { entry_id, reason, .. }: &UnfinishedDistribution) {
-    log::warn!(
-        distribution_id:% = entry_id, reason:%;
-        "a distribution cannot be finished; its points stay in transit: run `guerdon verify`"
-    );
+fn warn_of_unfinished(failed: &UnfinishedDistribution) {
+    let UnfinishedDistribution { entry_id, reason, .. } = failed;
+    if failed.is_permanent() {
+        log::warn!(
+            distribution_id:% = entry_id, reason:%;
+            "a distribution cannot be finished; its points stay in transit: run `guerdon verify`"
+        );
+    } else {
+        log::warn!(
+            distribution_id:% = entry_id, reason:%;
+            "cannot continue a distribution, retrying every minute"
+        );
+    }
 }
 
 fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate) {

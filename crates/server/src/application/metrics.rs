@@ -17,6 +17,7 @@ use guerdon_webhook_dispatcher::{AttemptResult, DispatcherObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use super::to_gauge;
 use super::upkeep_metrics::describe_upkeep_metrics;
 use crate::platform::build_info::{COMMIT, VERSION};
 use crate::platform::{SystemClock, descriptors};
@@ -195,13 +196,12 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let age = depth.oldest_created_at.map_or(Duration::ZERO, |oldest| {
         Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
     });
-    let to_gauge = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
     gauge!(PENDING_EVENTS).set(to_gauge(depth.pending));
     gauge!(PENDING_MAILS).set(to_gauge(depth.mails_waiting));
     gauge!(FAILED_MAILS).set(to_gauge(depth.mails_given_up));
     gauge!(OLDEST_EVENT_AGE).set(age.as_secs_f64());
     gauge!(OLDEST_TRANSACTION_AGE).set(depth.oldest_transaction_age.as_secs_f64());
-    gauge!(UNFINISHED_DISTRIBUTIONS).set(u32::try_from(in_transit.distributions.len()).unwrap_or(u32::MAX));
+    gauge!(UNFINISHED_DISTRIBUTIONS).set(to_gauge(in_transit.distributions.len()));
     gauge!(POINTS_IN_TRANSIT).set(to_gauge(in_transit.points));
 }
 
@@ -234,7 +234,7 @@ pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64)
     let unbalanced = store.read_snapshot(|reads| reads.unbalanced_companies());
     let Ok(unbalanced) = unbalanced else { return };
     last_result.store(unbalanced, Ordering::Relaxed);
-    gauge!(UNBALANCED_COMPANIES).set(u32::try_from(unbalanced).unwrap_or(u32::MAX));
+    gauge!(UNBALANCED_COMPANIES).set(to_gauge(unbalanced));
     if unbalanced > 0 {
         log::error!(
             companies = unbalanced;
@@ -286,7 +286,7 @@ impl DispatcherObserver for DeliveryCounters {
     }
 
     fn set_in_flight(&self, attempts: usize) {
-        gauge!(WEBHOOK_ATTEMPTS_IN_FLIGHT).set(u32::try_from(attempts).unwrap_or(u32::MAX));
+        gauge!(WEBHOOK_ATTEMPTS_IN_FLIGHT).set(to_gauge(attempts));
     }
 
     fn event_exhausted(&self) {

@@ -323,3 +323,8 @@ fn open_command_socket(
     let command_socket = CommandSocket::open_in(&settings.data_dir)?;
     Ok(Some((command_socket, Arc::new(CommandHandler::new(environment, database)))))
 }
+
+/// Converts a count to the value of a gauge; a count that does not fit becomes the maximum.
+fn to_gauge(count: impl TryInto<u32>) -> u32 {
+    count.try_into().unwrap_or(u32::MAX)
+}

@@ -11,7 +11,7 @@ use guerdon_domain::ports::Notifiers;
 use guerdon_persistence::{Access, CrossProcessNotifier, OpenError, open_with_notifiers};
 
 use super::resume_distributions;
-use crate::command_socket::{SendOutcome, send_command};
+use crate::command_socket::{SOCKET_NAME, SendOutcome, send_command};
 use crate::commands::{Command, CommandEnvironment, CommandOutput, RunnableCommand as _};
 use crate::keys::{open_existing_keys, open_or_create_keys};
 use crate::platform::files;
@@ -76,6 +76,6 @@ pub(crate) fn run_command(
     Err(anyhow!(
         "another process holds the database and does not accept commands on {}: another command (wait for it), \
          a `guerdon serve` whose socket was deleted (restart it), or a `guerdon serve` with another data_dir",
-        settings.data_dir.join("guerdon.sock").display()
+        settings.data_dir.join(SOCKET_NAME).display()
     ))
 }

@@ -84,7 +84,7 @@ impl Pruning {
     fn prune_expired(&mut self) {
         let store = self.store.as_ref();
         if self.last_full_prune.is_some_and(|at| at.elapsed() < FULL_PRUNE_INTERVAL) {
-            if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
+            if let Err(cause) = retention::prune_idempotency_records(store, SystemClock.now()) {
                 log::warn!(cause:%; "cannot delete expired idempotency records");
             }
             return;

@@ -1,10 +1,11 @@
 //! Metrics of the latest verification, the latest prune and the latest backup. They come from the database, so every
 //! instance reports the same values. A metric is absent until there is something to report.
 
-use guerdon_domain::ports::{Store, StoreError, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{Store, StoreExt as _, Timestamp};
 use metrics::{Unit, describe_gauge, gauge};
 
-use crate::maintenance::{PruneRecord, VerificationRecord, load_last_backup};
+use super::to_gauge;
+use crate::maintenance::LatestRecords;
 
 const VERIFICATION_TIME: &str = "guerdon_verify_last_run_timestamp_seconds";
 const VERIFICATION_DURATION: &str = "guerdon_verify_last_run_duration_seconds";
@@ -30,16 +31,14 @@ pub(super) fn describe_upkeep_metrics() {
 
 /// Reads the latest verification, prune and backup.
 pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
-    let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        Ok((VerificationRecord::load(reads)?, PruneRecord::load(reads)?, load_last_backup(reads)?))
-    });
-    let Ok((verification, prune, backup_at)) = found else { return }; // the next run tries again
+    let found = store.read_snapshot(LatestRecords::load);
+    let Ok(LatestRecords { verification, prune, backup_at }) = found else { return }; // the next run tries again
     if let Some(record) = verification {
         if let Some(at) = record.ended_at() {
             gauge!(VERIFICATION_TIME).set(unix_seconds(at));
         }
         gauge!(VERIFICATION_DURATION).set(record.duration().as_secs_f64());
-        gauge!(VERIFICATION_VIOLATIONS).set(u32::try_from(record.violations).unwrap_or(u32::MAX));
+        gauge!(VERIFICATION_VIOLATIONS).set(to_gauge(record.violations));
     }
     if let Some(record) = prune {
         if let Some(at) = record.ended_at() {
@@ -53,7 +52,7 @@ pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
             ("mails", deleted.mails),
             ("idempotency_records", deleted.idempotency_records),
         ] {
-            gauge!(PRUNE_DELETED, "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
+            gauge!(PRUNE_DELETED, "kind" => kind).set(to_gauge(count));
         }
     }
     if let Some(at) = backup_at {

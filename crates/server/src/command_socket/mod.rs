@@ -17,7 +17,7 @@ use crate::commands::{Command, CommandOutput};
 pub(crate) use client::{SendOutcome, send_command};
 pub(crate) use listener::{CommandHandler, CommandSocket};
 
-const SOCKET_NAME: &str = "guerdon.sock";
+pub(crate) const SOCKET_NAME: &str = "guerdon.sock";
 /// The maximum size of a request, which the service holds in memory.
 const LINE_LENGTH_MAX: u64 = 64 << 20;
 /// The maximum length of a socket's path. Linux accepts 107 bytes, other systems 103.

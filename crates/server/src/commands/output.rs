@@ -38,7 +38,7 @@ impl CommandOutput {
     }
 }
 
-/// The result of a command. Its fields are the JSON output, and `text` returns the output for people.
+/// The result of a command. Its fields are the JSON output, and `to_text` returns the output for people.
 pub(crate) trait CommandView: Serialize {
     fn to_text(&self) -> String;
 
@@ -61,6 +61,11 @@ impl<T: Serialize> CommandView for WithText<T> {
     fn to_text(&self) -> String {
         self.text.clone()
     }
+}
+
+/// Formats a value, or `-` instead of a missing one.
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 /// Formats a number with thousands separators.

@@ -38,7 +38,7 @@ pub(crate) struct Create {
     user: UserArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PaymentArguments,
+    payment: PaymentArguments,
 }
 
 /// Refund a redemption in full; a second refund is refused.
@@ -64,9 +64,9 @@ impl RunnableCommand for Create {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let user = self.user.find_id(environment)?;
         let company = find_company_of_user(environment, user)?;
-        let request = ("redemption create", user.as_uuid(), &self.order.sum);
-        let command = Command::Redeem(Redeem { user_id: user, sum: self.order.sum.to_sum()? });
-        execute_once(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
+        let request = ("redemption create", user.as_uuid(), &self.payment.sum);
+        let command = Command::Redeem(Redeem { user_id: user, sum: self.payment.sum.to_sum()? });
+        execute_once(environment, (company.provider_id, command), &self.payment.key, &request, move |done| {
             let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
             let [spent, before, now] =
                 [wallet.points, wallet.before, wallet.after].map(|points| format_worth(points, wallet.rate));

@@ -2,7 +2,7 @@
 
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError, read_balance};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection, ReserveError, read_balance};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -44,7 +44,7 @@ struct ReserveChangeArguments {
     company_id: CompanyArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PaymentArguments,
+    payment: PaymentArguments,
 }
 
 /// Deposit points into a company's reserve.
@@ -93,18 +93,19 @@ impl RunnableCommand for Show {
 /// Deposits or withdraws points, at most once per key.
 fn change_reserve(
     environment: &CommandEnvironment,
-    ReserveChangeArguments { company_id, order }: &ReserveChangeArguments,
-    change: ReserveChange,
+    ReserveChangeArguments { company_id, payment }: &ReserveChangeArguments,
+    direction: ReserveDirection,
 ) -> Result<CommandOutput, CommandError> {
     let company = company_id.find_company(environment)?;
     let (id, domain) = (company.id, company.domain);
-    let (name, verb) = match change {
-        ReserveChange::Deposit => ("reserve deposit", "deposited into"),
-        ReserveChange::Withdrawal => ("reserve withdraw", "withdrawn from"),
+    let (name, verb) = match direction {
+        ReserveDirection::Deposit => ("reserve deposit", "deposited into"),
+        ReserveDirection::Withdrawal => ("reserve withdraw", "withdrawn from"),
     };
-    let request = (name, id.as_uuid(), &order.sum);
-    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.to_sum()? });
-    execute_once(environment, (company.provider_id, command), &order.key, &request, move |done| {
+    let request = (name, id.as_uuid(), &payment.sum);
+    let command =
+        Command::ChangeReserve(ChangeReserve { company_id: id, direction, sum: payment.sum.to_sum()? });
+    execute_once(environment, (company.provider_id, command), &payment.key, &request, move |done| {
         let Done::ReserveChanged(change) = done else { return Err(unexpected_outcome(&done)) };
         let [moved, before, after] =
             [change.points, change.before, change.after].map(|points| format_worth(points, change.rate));
@@ -116,13 +117,13 @@ fn change_reserve(
 
 impl RunnableCommand for Deposit {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        change_reserve(environment, &self.arguments, ReserveChange::Deposit)
+        change_reserve(environment, &self.arguments, ReserveDirection::Deposit)
     }
 }
 
 impl RunnableCommand for Withdraw {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        change_reserve(environment, &self.arguments, ReserveChange::Withdrawal)
+        change_reserve(environment, &self.arguments, ReserveDirection::Withdrawal)
     }
 }
 

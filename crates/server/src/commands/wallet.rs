@@ -37,7 +37,7 @@ pub(crate) struct Override {
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PaymentArguments,
+    payment: PaymentArguments,
 }
 
 /// The wallet after the change.
@@ -52,11 +52,11 @@ impl RunnableCommand for Override {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (user, wallet) = (self.user.find_id(environment)?, self.wallet);
         let company = find_company_of_user(environment, user)?;
-        let request = ("wallet override", user.as_uuid(), wallet, &self.order.sum);
+        let request = ("wallet override", user.as_uuid(), wallet, &self.payment.sum);
         let kind = WalletType::from(wallet);
-        let sum = self.order.sum.to_sum()?;
+        let sum = self.payment.sum.to_sum()?;
         let command = Command::OverrideBalance(OverrideBalance { user_id: user, wallet: kind, sum });
-        execute_once(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
+        execute_once(environment, (company.provider_id, command), &self.payment.key, &request, move |done| {
             let Done::BalanceOverridden(replaced) = done else { return Err(unexpected_outcome(&done)) };
             let (before, now) =
                 (format_worth(replaced.before, replaced.rate), format_worth(replaced.after, replaced.rate));

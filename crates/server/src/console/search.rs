@@ -1,7 +1,7 @@
 //! Searches over companies, users, providers, events, recognitions and failed requests.
 
 use guerdon_console::model::{FoundKind, FoundObject, SearchOutcome, SearchResult};
-use guerdon_console::{Frame, SEARCH_PATH, numbers, pages};
+use guerdon_console::{Frame, SEARCH_PATH, pages};
 use guerdon_domain::ports::{FailedRequestQuery, StoreError};
 use guerdon_domain::users;
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, ProviderId, RecognitionId, UserId};
@@ -98,7 +98,7 @@ fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject
         all.push(found(FoundKind::Event, format!("/events/{id}"), id.to_string(), detail));
     }
     if let Some(recognition) = context.reads.find_recognition_any_provider(RecognitionId::from_uuid(id))? {
-        let points = numbers::count_with_noun(recognition.points.get().unsigned_abs(), "point", "points");
+        let points = recognition.points.to_text();
         let detail = format!("{points} on {}; opens the receiver", recognition.created_at);
         let path = format!("/users/{}", recognition.receiver_id);
         all.push(found(FoundKind::Recognition, path, id.to_string(), detail));

@@ -20,3 +20,22 @@ pub(crate) use prune_record::{DeletedCounts, PruneRecord};
 pub(crate) use status::{ServiceStatus, StatusSources};
 pub(crate) use verification::{VerificationOptions, verify_database};
 pub(crate) use verification_record::{CheckedCounts, VerificationRecord};
+
+use guerdon_domain::ports::{ReadTx, StoreError, Timestamp};
+
+/// The records of the latest verification and prune, and when the latest backup ended.
+pub(crate) struct LatestRecords {
+    pub(crate) verification: Option<VerificationRecord>,
+    pub(crate) prune: Option<PruneRecord>,
+    pub(crate) backup_at: Option<Timestamp>,
+}
+
+impl LatestRecords {
+    pub(crate) fn load(reads: &mut dyn ReadTx) -> Result<Self, StoreError> {
+        Ok(Self {
+            verification: VerificationRecord::load(reads)?,
+            prune: PruneRecord::load(reads)?,
+            backup_at: load_last_backup(reads)?,
+        })
+    }
+}

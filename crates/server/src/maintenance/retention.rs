@@ -34,8 +34,8 @@ fn periods(settings: &Retention) -> RetentionPeriods {
 }
 
 /// Deletes expired idempotency records.
-pub(crate) fn prune_expired_records(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    retention::prune_expired_records(store, now, &mut new_pacer())
+pub(crate) fn prune_idempotency_records(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
+    retention::prune_idempotency_records(store, now, &mut new_pacer())
 }
 
 /// A pacer with steps of 20 to 200 rows, which are short even if none of the rows is cached.

@@ -21,14 +21,13 @@ pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
-    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts. Other background
-    /// jobs have a similar flag; a shared type would be longer than these flags.
-    is_failing: bool,
+    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
+    has_failed: bool,
 }
 
 impl SealingTask {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, pacer: new_pacer(), logged_at: None, is_failing: false }
+        Self { store, pacer: new_pacer(), logged_at: None, has_failed: false }
     }
 
     /// Seals new journal entries, and logs the head once a day. A failure is logged only once until sealing succeeds
@@ -36,11 +35,11 @@ impl SealingTask {
     pub(crate) fn seal_and_log(&mut self) {
         match self.seal_new() {
             Ok(()) => {
-                self.is_failing = false;
+                self.has_failed = false;
                 self.log_head();
             }
             Err(cause) => {
-                if !std::mem::replace(&mut self.is_failing, true) {
+                if !std::mem::replace(&mut self.has_failed, true) {
                     log::warn!(cause:%; "cannot seal journal entries");
                 }
             }

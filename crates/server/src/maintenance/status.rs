@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use url::Url;
 
-use super::{CheckedCounts, DeletedCounts, PruneRecord, VerificationRecord, load_last_backup};
+use super::{CheckedCounts, DeletedCounts, LatestRecords, PruneRecord, VerificationRecord};
 use crate::platform::SystemClock;
 use crate::platform::build_info::LONG_VERSION;
 use crate::settings::{Settings, Tls};
@@ -158,10 +158,8 @@ impl StatusSources {
                     reads.distributions_in_transit()?,
                 ))
             })?;
-        let (verification, prune, backup_at) =
-            self.store.read_snapshot(|reads| -> Result<_, StoreError> {
-                Ok((VerificationRecord::load(reads)?, PruneRecord::load(reads)?, load_last_backup(reads)?))
-            })?;
+        let LatestRecords { verification, prune, backup_at } =
+            self.store.read_snapshot(LatestRecords::load)?;
         let now = SystemClock.now();
         let age = |at: Timestamp| (now - at).whole_seconds().max(0);
         Ok(ServiceStatus {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, Start};
-use guerdon_domain::ports::Clock as _;
+use guerdon_domain::ports::{Clock as _, Timestamp};
 use url::Url;
 
 use self::position::ListenProgress;
@@ -77,7 +77,7 @@ impl Listen {
         match since.map_err(|error| anyhow!("--since {error}"))? {
             Some(since) => position.start_at(since)?,
             None if position.is_stored() => {}
-            None => position.start_at(now)?,
+            None => position.start_after(&find_feed_end(&client, now).map_err(with_hint)?)?,
         }
         let mut page = next_event(&client, position.feed_start(), 0).map_err(with_hint)?;
         print_escaped(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
@@ -135,6 +135,20 @@ impl Listen {
             return Ok(true);
         }
     }
+}
+
+/// Returns the cursor after the events that exist now. `now` only skips most of them: this machine's clock and that of
+/// the service may differ.
+fn find_feed_end(client: &Client, now: Timestamp) -> Result<String, Error> {
+    let mut page = read_page(client, Start::Moment(&now.to_string()))?;
+    while !page.events.is_empty() {
+        page = read_page(client, Start::Cursor(&page.next))?;
+    }
+    Ok(page.next)
+}
+
+fn read_page(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
+    client.get_event_page(&EventQuery { start, ..EventQuery::default() }).send()
 }
 
 /// Fetches the next event, and the cursor after it. The page is empty if no event is created within these seconds.

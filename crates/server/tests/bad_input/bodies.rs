@@ -233,16 +233,21 @@ fn an_unknown_field_must_not_contain_nul() {
     for_each_input_fixture(|fixture| {
         for endpoint in fixture.endpoints() {
             fixture.assert_nothing_changes(|| {
-                for unknown in [
-                    r#""x":"\u0000""#,
-                    r#""x":"a\u0000b""#,
-                    r#""x":[{"y":["\u0000"]}]"#,
-                    r#""x":{"a\u0000":1}"#,
-                    r#""a\u0000b":1"#,
+                for (unknown, names) in [
+                    (r#""x":"\u0000""#, ": x"),
+                    (r#""x":"a\u0000b""#, ": x"),
+                    (r#""x":[{"y":["\u0000"]}]"#, ": x"),
+                    (r#""x":{"a\u0000":1}"#, ": x"),
+                    (r#""a\u0000b":1"#, ""),
                 ] {
-                    fixture
+                    let message = fixture
                         .send_to_endpoint(&endpoint, &append_member(&endpoint.valid_body(), unknown))
                         .expect_error(400);
+                    assert_eq!(
+                        message,
+                        format!("unknown fields must not contain U+0000{names}"),
+                        "{unknown}"
+                    );
                 }
             });
         }

@@ -43,15 +43,19 @@ const INVALID_PAGES: &[&str] = &[
     "null",
     "true",
     "NaN",
-    "9223372036854775808",
-    "18446744073709551617",
+    "9223372036854775808x",
+    "%ff",
+    "1%C3",
     "%zz",
     "%",
     "1;2",
     "[1]",
-    "99999999999999999999999999999999999999999",
     "'%20OR%201=1--",
 ];
+
+/// Integers that 64 bits cannot hold: no page has such a number, but `per_page` and `limit` are reduced.
+const LARGE_NUMBERS: &[&str] =
+    &["9223372036854775808", "18446744073709551617", "99999999999999999999999999999999999999999"];
 
 #[test]
 fn an_invalid_page_is_400_and_names_the_parameter() {
@@ -73,6 +77,10 @@ fn an_invalid_page_is_400_and_names_the_parameter() {
                         .expect_error(400);
                     assert!(reports_field(&message, name), "{list}{twice}: {message}");
                 }
+            }
+            for value in LARGE_NUMBERS {
+                let message = fixture.get(&format!("{list}page={value}")).expect_error(400);
+                assert!(reports_field(&message, "page"), "{list}page={value}: {message}");
             }
             let message = fixture.get(&format!("{list}page=0&per_page=x")).expect_error(400);
             assert!(reports_field(&message, "page") && reports_field(&message, "per_page"), "{message}");
@@ -96,6 +104,8 @@ fn pages_are_limited_and_empty_past_the_end() {
                 ("per_page=1000", 1, most, false),
                 ("per_page=1001", 1, most, false),
                 ("per_page=9223372036854775807", 1, most, false),
+                ("per_page=9223372036854775808", 1, most, false),
+                ("per_page=99999999999999999999999999999999999999999", 1, most, false),
                 ("page=1000000", 1_000_000, 100, true),
                 ("page=9223372036854775807&per_page=1", i64::MAX, 1, true),
                 ("page=9223372036854775807&per_page=9223372036854775807", i64::MAX, most, true),
@@ -127,6 +137,33 @@ fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool
         assert_eq!(json["result_count"].as_i64(), i64::try_from(items.len()).ok(), "{what}: {json}");
         assert!(json["total_count"].as_i64().unwrap() > 0, "{what}: {json}");
     }
+}
+
+#[test]
+fn a_limit_that_is_too_large_is_reduced() {
+    for_each_input_fixture(|fixture| {
+        for limit in ["101", "9223372036854775807"].iter().chain(LARGE_NUMBERS) {
+            let response = fixture.get(&format!("/v1/events?limit={limit}"));
+            assert_eq!(response.status, 200, "{limit}: {}", response.body);
+        }
+        fixture.get("/v1/events?limit=9223372036854775808x").expect_error(400);
+    });
+}
+
+#[test]
+fn a_known_parameter_must_be_valid_utf_8() {
+    for_each_input_fixture(|fixture| {
+        let users = format!("/v1/companies/{}/users", fixture.sample.company);
+        for value in ["%ff", "a%C3", "%C3%28", "%ED%A0%80"] {
+            let message = fixture.get(&format!("{users}?employee_id={value}")).expect_error(400);
+            assert_eq!(message, "employee_id must be valid UTF-8", "{value}");
+            let response = fixture.get(&format!("{users}?unknown={value}&{value}=1"));
+            assert_eq!(response.status, 200, "{value}: {}", response.body);
+        }
+        for value in ["%C3%A4", "%EF%BF%BD", "a+b"] {
+            assert_eq!(fixture.get(&format!("{users}?employee_id={value}")).status, 200, "{value}");
+        }
+    });
 }
 
 #[test]

@@ -55,8 +55,20 @@ fn create_occasions(walk: &mut Walk<'_>) {
     let path = format!("/v1/occasions/{}", occasion["id"].as_str().unwrap());
     walk.get(&path);
     assert_eq!(occasion, walk.read_json("/v1/occasions/@7"));
-    walk.assert_refused("PUT", "/v1/occasions/@7", Some("{}"), 403, "a global occasion cannot be changed");
-    walk.assert_refused("DELETE", "/v1/occasions/@7", None, 403, "a global occasion cannot be changed");
+    walk.assert_refused(
+        "PUT",
+        "/v1/occasions/@7",
+        Some("{}"),
+        403,
+        "a global occasion cannot be changed: id @7",
+    );
+    walk.assert_refused(
+        "DELETE",
+        "/v1/occasions/@7",
+        None,
+        403,
+        "a global occasion cannot be changed: id @7",
+    );
 }
 
 fn create_plain_company(walk: &mut Walk<'_>) {

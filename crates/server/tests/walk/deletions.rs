@@ -64,9 +64,9 @@ fn check_deactivated_user(walk: &mut Walk<'_>) {
 
 fn delete_occasion(walk: &mut Walk<'_>) {
     walk.delete("/v1/occasions/@6");
-    walk.assert_refused("GET", "/v1/occasions/@6", None, 404, "occasion not found");
-    walk.assert_refused("PUT", "/v1/occasions/@6", Some("{}"), 404, "occasion not found");
-    walk.assert_refused("DELETE", "/v1/occasions/@6", None, 404, "occasion not found");
+    walk.assert_refused("GET", "/v1/occasions/@6", None, 404, "occasion not found: id @6");
+    walk.assert_refused("PUT", "/v1/occasions/@6", Some("{}"), 404, "occasion not found: id @6");
+    walk.assert_refused("DELETE", "/v1/occasions/@6", None, 404, "occasion not found: id @6");
     read_single_page(walk, "/v1/companies/@2/occasions");
     read_single_page(walk, "/v1/users/@4/recognitions_sent");
     let body = json!({

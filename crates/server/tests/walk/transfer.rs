@@ -31,7 +31,7 @@ pub fn check_transfer(walk: &mut Walk<'_>) {
         "/v1/corporations/@1",
         None,
         403,
-        "the corporation belongs to another provider",
+        "the corporation belongs to another provider: id @1",
     );
     walk.provider = old;
 }
@@ -43,35 +43,20 @@ fn check_old_provider(walk: &mut Walk<'_>) {
     read_single_page(walk, "/v1/companies?corporation_id=@1");
     read_single_page(walk, "/v1/corporations/@1/companies");
     read_single_page(walk, "/v1/corporations");
-    let company = ["@2", "example.com", "@2/users/balances", "@2/occasions", "@2/saml"];
-    for path in company {
-        walk.assert_refused(
-            "GET",
-            &format!("/v1/companies/{path}"),
-            None,
-            403,
-            "the company belongs to another provider",
-        );
+    let foreign_company = "the company belongs to another provider: id @2";
+    for path in ["@2", "@2/users/balances", "@2/occasions", "@2/saml"] {
+        walk.assert_refused("GET", &format!("/v1/companies/{path}"), None, 403, foreign_company);
     }
-    walk.assert_refused(
-        "PUT",
-        "/v1/companies/@2",
-        Some("{}"),
-        403,
-        "the company belongs to another provider",
-    );
-    walk.assert_refused("PUT", SAML, Some("{}"), 403, "the company belongs to another provider");
+    let by_domain = "the company belongs to another provider";
+    walk.assert_refused("GET", "/v1/companies/example.com", None, 403, by_domain);
+    walk.assert_refused("PUT", "/v1/companies/@2", Some("{}"), 403, foreign_company);
+    walk.assert_refused("PUT", SAML, Some("{}"), 403, foreign_company);
+    let foreign_user = "the user belongs to another provider: id @4";
     let lists = ["", "/balances", "/transactions?type=user_wallet", "/recognitions_sent"];
     for path in lists {
-        walk.assert_refused(
-            "GET",
-            &format!("/v1/users/@4{path}"),
-            None,
-            403,
-            "the user belongs to another provider",
-        );
+        walk.assert_refused("GET", &format!("/v1/users/@4{path}"), None, 403, foreign_user);
     }
-    walk.assert_refused("DELETE", "/v1/users/@4", None, 403, "the user belongs to another provider");
+    walk.assert_refused("DELETE", "/v1/users/@4", None, 403, foreign_user);
     let user = r#"{"company_id":"@2","email":"x@example.com","first_name":"X","last_name":"Y"}"#;
     let message = walk.send_request("POST", "/v1/users", Some(user)).expect_error(403);
     assert!(message.contains("company_id"), "{message}");

@@ -12,6 +12,9 @@ use super::shared::SharedDispatcher;
 
 /// How often the core's time is advanced while the core is busy.
 const TICK_INTERVAL: Duration = Duration::from_millis(10);
+/// How long the claimer pauses after a read of the outbox, as a multiple of that read's duration. With many providers a
+/// read takes milliseconds, during which nothing else is written to SQLite.
+const PAUSE_PER_READ: u32 = 2;
 /// During a backlog, the outbox is read this many times per scan interval, because providers that could not hold more
 /// events may have room again.
 const BACKLOG_READS_PER_SCAN: u32 = 4;
@@ -71,6 +74,7 @@ impl Claimer<'_> {
     fn claim_events(&mut self) {
         let parts = &self.shared.parts;
         self.is_woken = false;
+        let began = self.shared.now().monotonic;
         self.shared.lock_state().core.set_process_count(parts.processes.get());
         let claimed = self.reschedule_if_clock_moved().and_then(|()| {
             claim_once(self.shared.as_ref(), parts.store.as_ref(), parts.ids.as_ref(), &|| self.shared.now())
@@ -78,7 +82,10 @@ impl Claimer<'_> {
         let now = self.shared.now();
         match claimed {
             Ok(next) => {
-                self.earliest_read_at = now.monotonic + parts.limits.scan_interval_min;
+                let pause = now.monotonic.saturating_sub(began) * PAUSE_PER_READ;
+                let limits = &parts.limits;
+                self.earliest_read_at =
+                    now.monotonic + pause.min(limits.scan_interval).max(limits.scan_interval_min);
                 self.next_read_at =
                     self.earliest_read_at.max(now.monotonic + self.wait_until_next(next, now));
                 if std::mem::take(&mut self.has_failed) {

@@ -56,6 +56,6 @@ impl DeliveryStore for PersistentDeliveryStore {
         waits: &[Duration],
         lease: Duration,
     ) -> Result<usize, StoreError> {
-        self.store.transaction(|tx| tx.reschedule_after_clock_change(now, waits, lease))
+        self.store.long_transaction(|tx| tx.reschedule_after_clock_change(now, waits, lease))
     }
 }

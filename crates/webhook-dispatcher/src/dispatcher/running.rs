@@ -25,7 +25,7 @@ pub struct StopResult {
 
 impl std::fmt::Debug for RunningDispatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").finish_non_exhaustive()
+        f.debug_struct("RunningDispatcher").finish_non_exhaustive()
     }
 }
 

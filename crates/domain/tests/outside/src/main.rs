@@ -11,7 +11,7 @@ use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Context, IdGenerator, ReadAccounts, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{DomainName, EmailAddress, SingleLine, Message, ProviderId, WebUrl};
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let command = CreateCompany::with_defaults(domain, name.clone(), owner, logo);
         let company = companies::create(tx, provider, &command, &context)?.company;
         let sum = Sum::Points(Points::new(100).ok_or("negative")?);
-        let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
+        let deposit = ChangeReserve { company_id: company.id, direction: ReserveDirection::Deposit, sum };
         execute_command(tx, provider, &deposit, &context)?;
 
         let mut receivers = Vec::new();

@@ -71,7 +71,7 @@ mod tests {
         let check = |text: &str, expected: Result<(), &str>| {
             let read = Query::parse_with(text, read_list_query);
             assert_eq!(
-                read.as_ref().map(drop).map_err(|refusal| refusal.status_and_message().1),
+                read.as_ref().map(drop).map_err(|error| error.status_and_message().1),
                 expected,
                 "{text:?}"
             );

@@ -124,10 +124,10 @@ pub(super) fn read_query(provider: ProviderId, query: &mut Query) -> Option<(Fee
     let kind = query.read_optional("type");
     let state = query.read_optional("state");
     let since = query.read_optional("since");
-    let limit = query.read_positive("limit", LIMIT_MAX);
+    let limit = query.read_limit("limit", LIMIT_MAX, LIMIT_MAX);
     let wait = query.read_integer("wait", 0, 0..=WAIT_SECONDS_MAX, "must be an integer from 0 to 20");
     let wait = Duration::from_secs(u64::try_from(wait?).unwrap_or_default());
-    Some((FeedQuery { provider, after, since, kind, state, limit: limit?.min(LIMIT_MAX) }, wait))
+    Some((FeedQuery { provider, after, since, kind, state, limit: limit? }, wait))
 }
 
 #[cfg(test)]
@@ -165,6 +165,7 @@ mod tests {
         check("", Ok(100));
         check("limit=7&after=0&type=recognition.received&state=delivered", Ok(7));
         check("limit=101", Ok(100));
+        check("limit=9223372036854775808", Ok(100));
         check("limit=0", Err("limit must be an integer from 1"));
         check("wait=0", Ok(100));
         check("wait=20&limit=3", Ok(3));

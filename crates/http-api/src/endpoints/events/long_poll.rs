@@ -100,7 +100,7 @@ async fn wait_for_events(
         let Some(next) = next else { return Ok(result) };
         interval = next;
         result = match poll_feed(state, call, query).await {
-            Err(refusal) if refusal.details().code == ErrorCode::Unauthorized => return Err(refusal),
+            Err(error) if error.details().code == ErrorCode::Unauthorized => return Err(error),
             polled => polled.unwrap_or(PollResult::End),
         };
     }

@@ -1,6 +1,6 @@
 //! `PUT /v1/occasions/{id}`: change an occasion.
 
-use guerdon_domain::occasions::{ChangeOccasionError, UpdateOccasion, update};
+use guerdon_domain::occasions::{UpdateOccasion, UpdateOccasionError, update};
 use guerdon_domain::ports::Tx;
 
 use super::create::DefaultMessage;
@@ -49,16 +49,16 @@ impl WriteOperation for Update {
 /// Fails if the caller may not change the occasion in the path.
 pub(super) fn changeable_in_path(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
     let occasion = occasion_in_path(tx, call)?;
-    if occasion.is_global() { Err(ChangeOccasionError::Global.into()) } else { Ok(()) }
+    if occasion.is_global() { Err(UpdateOccasionError::Global.into()) } else { Ok(()) }
 }
 
-impl From<ChangeOccasionError> for ApiError {
-    fn from(error: ChangeOccasionError) -> Self {
+impl From<UpdateOccasionError> for ApiError {
+    fn from(error: UpdateOccasionError) -> Self {
         match error {
-            ChangeOccasionError::Denied(denied) => Self::from_denied_path(denied, "occasion"),
-            ChangeOccasionError::Global => Self::forbidden_in_path(error.to_string()),
-            ChangeOccasionError::OtherCompany => Self::invalid_field("company_id", error.to_string()),
-            ChangeOccasionError::Store(error) => error.into(),
+            UpdateOccasionError::Denied(denied) => Self::from_denied_path(denied, "occasion"),
+            UpdateOccasionError::Global => Self::forbidden_in_path(error.to_string()),
+            UpdateOccasionError::OtherCompany => Self::invalid_field("company_id", error.to_string()),
+            UpdateOccasionError::Store(error) => error.into(),
         }
     }
 }

@@ -104,7 +104,7 @@ mod tests {
         let check = |text: &str, expected: Result<WalletType, &str>| {
             let parsed = Query::parse_with(text, read_list_query);
             let parsed =
-                parsed.as_ref().map(|(wallet, _)| *wallet).map_err(|refusal| refusal.status_and_message().1);
+                parsed.as_ref().map(|(wallet, _)| *wallet).map_err(|error| error.status_and_message().1);
             assert_eq!(parsed, expected, "{text:?}");
         };
         check("type=user_wallet", Ok(WalletType::User));

@@ -2,6 +2,7 @@
 
 use crate::middleware::health;
 use crate::operation::error::ApiError;
+use crate::request_info::first_segment;
 
 const CURRENT_VERSION: &str = "v1";
 
@@ -16,19 +17,13 @@ pub(super) fn check_version(path: &str, retired: &[String]) -> Result<(), ApiErr
     } else if is_version(version) {
         Err(ApiError::not_found("unknown API version"))
     } else {
-        let method_error = health::method_error(path);
-        let unknown_path = || ApiError::not_found("unknown path; GET /docs lists the API");
-        Err(method_error.unwrap_or_else(unknown_path))
+        Err(health::method_error(path).unwrap_or_else(ApiError::unknown_path))
     }
 }
 
 /// Whether a path starts with the current version.
 pub(in crate::middleware) fn has_current_version(path: &str) -> bool {
     first_segment(path) == CURRENT_VERSION
-}
-
-fn first_segment(path: &str) -> &str {
-    path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default()
 }
 
 /// Whether a segment has the form of a version.

@@ -20,9 +20,9 @@ pub(super) fn examine_sized_body(left: &mut u64, bytes: &[u8]) -> (FrameAction, 
     (FrameAction::Pass(available), (*left == 0).then(Framing::new))
 }
 
-/// A partly read chunked body.
+/// Finds the end of a chunked body.
 #[derive(Debug, Default)]
-pub(super) struct ChunkedBody {
+pub(super) struct ChunkDecoder {
     position: ChunkPosition,
     /// The number of bytes of extensions and trailers that were removed so far.
     extras: usize,
@@ -63,7 +63,7 @@ impl Default for ChunkPosition {
     }
 }
 
-impl ChunkedBody {
+impl ChunkDecoder {
     /// Examines the longest prefix of `bytes` that is either passed on or removed as a whole. The prefix does not
     /// extend beyond the end of the body.
     pub(super) fn examine_bytes(

@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::ops::Range;
 
-use super::body_framing::ChunkedBody;
+use super::body_framing::ChunkDecoder;
 use super::request_line::RequestLine;
 use super::{FrameAction, Framing, FramingError, header_fields};
 
@@ -146,7 +146,7 @@ impl HeadFacts {
             return Err(FramingError::Host);
         }
         match (self.is_chunked, self.length) {
-            (true, None) if !request.is_http_1_0 => Ok(Framing::Chunks(ChunkedBody::default())),
+            (true, None) if !request.is_http_1_0 => Ok(Framing::Chunks(ChunkDecoder::default())),
             (true, _) => Err(FramingError::Encoding),
             // Without a length, the body of an HTTP/1.0 request would extend to the end of the connection.
             (false, None) if request.is_http_1_0 && request.has_body => Err(FramingError::Length),

@@ -23,7 +23,7 @@ mod request_line;
 mod stream;
 mod wait_timer;
 
-use body_framing::ChunkedBody;
+use body_framing::ChunkDecoder;
 pub(super) use connection::Connection;
 pub(crate) use framing_error::FramingError;
 use head::{CompleteHead, PartialHead};
@@ -37,7 +37,7 @@ enum Framing {
     /// Within a body, this many bytes before its end.
     Length(u64),
     /// Within a chunked body.
-    Chunks(ChunkedBody),
+    Chunks(ChunkDecoder),
 }
 
 /// What to do with bytes that break no rule. Each count is a number of bytes from the start.

@@ -54,7 +54,7 @@ async fn read_chunks(
         if body.len() <= SMALL_BODY_BYTES_MAX && body.len() + chunk.len() > SMALL_BODY_BYTES_MAX {
             memory = match memory.grow_to(length_max).await {
                 Ok(memory) => memory,
-                Err(refusal) => return Some(Err(refusal.closing_connection())),
+                Err(error) => return Some(Err(error.closing_connection())),
             };
             body.reserve_exact(length_max.saturating_sub(body.len()));
         }

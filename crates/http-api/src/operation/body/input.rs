@@ -27,10 +27,10 @@ pub(crate) fn parse_input<I>(
         fields = Fields::parse(body)?;
     }
     let input = read(&mut fields);
-    let input = fields.check_faults(input)?;
     if wants_strict_handling(headers) {
-        fields.reject_unknown()?;
+        fields.reject_unknown();
     }
+    let input = fields.check_faults(input)?;
     Ok(ParsedInput { input, ignored_fields: fields.ignored_names() })
 }
 
@@ -57,8 +57,27 @@ fn wants_strict_handling(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use actix_web::http::header::{HeaderName, HeaderValue};
+    use guerdon_domain::money::Points;
 
     use super::*;
+
+    #[test]
+    fn strict_handling_reports_unknown_fields_after_the_other_faults() {
+        let check = |prefer: &'static str, body: &str, expected: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HeaderName::from_static("prefer"), HeaderValue::from_static(prefer));
+            let read = |fields: &mut Fields<'_>| fields.read_required_integer::<Points>("points");
+            let parsed = parse_input(&headers, Some(body.as_bytes()), read);
+            let message = parsed.err().map(|error| error.status_and_message().1.to_owned());
+            assert_eq!(message.unwrap_or_default(), expected, "{body}");
+        };
+        let missing = "points is required and must be an integer from 0";
+        check("handling=strict", r#"{"points": 1}"#, "");
+        check("handling=strict", r#"{"points": 1, "point": 1}"#, "the body has unknown fields: point");
+        let both = format!("{missing}; the body has unknown fields: point");
+        check("handling=strict", r#"{"point": 1}"#, &both);
+        check("handling=lenient", r#"{"point": 1}"#, missing);
+    }
 
     #[test]
     fn strict_handling_is_found_among_other_preferences() {

@@ -232,8 +232,12 @@ fn patient_commands_are_fair_between_providers() {
     }
     assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(1))))).is_err());
     assert!(queue.push_job(new_job(2, Command::DeleteUser(DeleteUser(user_id(2))))).is_ok());
-    let taken: Vec<_> = (0..3).map(|_| senders_of_batch(queue.take_batch(PATIENT).as_ref())).collect();
-    assert_eq!(taken, [[10], [2], [11]]);
+    for number in [3, 4] {
+        assert!(queue.push_job(new_job(2, Command::DeleteUser(DeleteUser(user_id(number))))).is_ok());
+    }
+    assert!(queue.push_job(new_job(3, Command::DeleteUser(DeleteUser(user_id(5))))).is_ok());
+    let taken: Vec<_> = (0..6).map(|_| senders_of_batch(queue.take_batch(PATIENT).as_ref())).collect();
+    assert_eq!(taken, [[10], [2], [5], [11], [3], [12]]);
 }
 
 #[test]

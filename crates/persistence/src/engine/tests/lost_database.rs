@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 
 use super::{EngineFixture, Random, points_sum};
 use crate::engine::queue::Job;
@@ -21,8 +21,6 @@ struct LostDatabase {
 }
 
 impl Backend for LostDatabase {
-    const HAS_LOCKS: bool = false;
-
     fn run_transaction(
         &self,
         _locking: Locking,
@@ -63,8 +61,8 @@ fn lose_connection_of_batch(can_reconnect: bool) -> (usize, usize) {
     let refused = Arc::<AtomicUsize>::default();
     let (outcome_sender, _outcomes) = channel();
     let deposit = || {
-        let change = ReserveChange::Deposit;
-        let deposit = ChangeReserve { company_id: fixture.company, change, sum: points_sum(1) };
+        let direction = ReserveDirection::Deposit;
+        let deposit = ChangeReserve { company_id: fixture.company, direction, sum: points_sum(1) };
         Job::new(Submission {
             outcome_receiver: Box::new(RefusalCounter(Arc::clone(&refused))),
             ..fixture.new_submission((Command::ChangeReserve(deposit), None), &outcome_sender)

@@ -39,11 +39,11 @@ impl Unit<'_> {
             after = last.0;
             for (id, rate, threshold, alert) in page {
                 let rate = PointsPerDollar::new(rate.into());
-                let least = threshold.and_then(Points::new).map(|points| {
-                    let least = rate.and_then(|rate| rate.min_balance(points));
-                    least.unwrap_or(Amount::MAX).nanodollars()
+                let expected = threshold.and_then(Points::new).map(|points| {
+                    let balance = rate.and_then(|rate| rate.min_balance(points));
+                    balance.unwrap_or(Amount::MAX).nanodollars()
                 });
-                findings.require(alert == least, "reserve alert", || {
+                findings.require(alert == expected, "reserve alert", || {
                     format!(
                         "the alert threshold of the reserve of company {} differs from the company's setting",
                         id.0

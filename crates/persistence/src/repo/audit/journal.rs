@@ -123,12 +123,12 @@ impl Unit<'_> {
                 .inspect_err(|error| findings.add_violation("journal entry", || error.to_string()))
                 .ok();
             let mut audit = entry.as_ref().map(|entry| JournalEntryAudit::new(entry, redemption.as_ref()));
-            if let Some(waiting) = progress.unpaid_receivers.remove(&row.id) {
-                audit = audit.map(|audit| audit.with_unpaid_receivers(waiting));
+            if let Some(unpaid) = progress.unpaid_receivers.remove(&row.id) {
+                audit = audit.map(|audit| audit.with_unpaid_receivers(unpaid));
             }
             let sent = recognitions.of_entry(row.id);
             progress.recognitions += checked_cast::<i64, _>(sent.len());
-            changed.extend(sent.iter().filter(|fact| !fact.matches_entry(row)).map(|fact| fact.id));
+            changed.extend(sent.iter().filter(|sent| !sent.matches_entry(row)).map(|sent| sent.id));
             let mut sent = sent.iter().peekable();
             let mut audit_page = |page: &[TransferRow]| {
                 progress.transfers += checked_cast::<i64, _>(page.len());

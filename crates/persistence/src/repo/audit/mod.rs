@@ -141,11 +141,11 @@ impl Audit for Unit<'_> {
     }
 
     fn has_unsealed_rows(&mut self) -> Result<bool, StoreError> {
-        let (journal_entries, entries) = self
+        let (journal_from, audit_from) = self
             .load_latest_seal()?
             .map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
-        Ok(!self.load_entries_after(journal_entries, None, 1)?.is_empty()
-            || !self.load_audit_entries(entries..i64::MAX, None, 1)?.is_empty())
+        Ok(!self.load_entries_after(journal_from, None, 1)?.is_empty()
+            || !self.load_audit_entries(audit_from..i64::MAX, None, 1)?.is_empty())
     }
 
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError> {

@@ -22,6 +22,22 @@ pub(super) const BATCH_LEGS_MAX: i64 = 10_000;
 pub(super) type JournalPosition = (i64, Id<JournalEntryId>);
 pub(super) type PositionedEntry = (i64, JournalEntryRow<'static>);
 
+/// Loads the rows of a table that belong to the journal entries of a batch, in the order of the entries' ids and of
+/// their legs: the rows in the range of the ids, or those with the ids if the range has many other rows.
+macro_rules! rows_of_batch {
+    ($unit:expr, $batch:expr, $table:ident, $row:ty) => {{
+        let all = $table::table.order(($table::journal_entry_id, $table::leg)).select(<$row>::as_select());
+        let span = BatchSpan::of_batch($batch);
+        let in_span = all.filter($table::journal_entry_id.between(span.first, span.last)).limit(span.limit);
+        let rows: Vec<$row> = $unit.query(|conn| in_span.get_results(conn))?;
+        if span.is_complete(rows.len()) {
+            rows
+        } else {
+            $unit.query(|conn| all.filter($table::journal_entry_id.eq_any(span.ids)).get_results(conn))?
+        }
+    }};
+}
+
 impl Unit<'_> {
     /// The next journal entries in order: those at position `from` or later that come after the entry
     /// `after`.
@@ -67,21 +83,8 @@ impl Unit<'_> {
         &mut self,
         batch: &[PositionedEntry],
     ) -> Result<RowsByEntry<TransferRow>, StoreError> {
-        let all = transfers::table
-            .order((transfers::journal_entry_id, transfers::leg))
-            .select(TransferRow::as_select());
-        let span = IdRange::of_batch(batch);
-        let found = self.query(|conn| {
-            all.filter(transfers::journal_entry_id.between(span.first, span.last))
-                .limit(span.limit)
-                .get_results(conn)
-        })?;
-        if span.is_complete(found.len()) {
-            return Ok(RowsByEntry::from_transfers(found));
-        }
-        let ids = span.ids;
-        self.query(|conn| all.filter(transfers::journal_entry_id.eq_any(ids)).get_results(conn))
-            .map(RowsByEntry::from_transfers)
+        let rows = rows_of_batch!(self, batch, transfers, TransferRow);
+        Ok(RowsByEntry { rows, entry_of: |transfer| transfer.journal_entry_id })
     }
 
     /// Passes the transfers of a journal entry to `visit`, in the order of their legs. Without `loaded`, it reads them
@@ -125,39 +128,25 @@ impl Unit<'_> {
         &mut self,
         batch: &[PositionedEntry],
     ) -> Result<RowsByEntry<AuditedRecognitionRow>, StoreError> {
-        let all = recognitions::table
-            .order((recognitions::journal_entry_id, recognitions::leg))
-            .select(AuditedRecognitionRow::as_select());
-        let span = IdRange::of_batch(batch);
-        let found = self.query(|conn| {
-            all.filter(recognitions::journal_entry_id.between(span.first, span.last))
-                .limit(span.limit)
-                .get_results(conn)
-        })?;
-        if span.is_complete(found.len()) {
-            return Ok(RowsByEntry::from_recognitions(found));
-        }
-        let ids = span.ids;
-        self.query(|conn| all.filter(recognitions::journal_entry_id.eq_any(ids)).get_results(conn))
-            .map(RowsByEntry::from_recognitions)
+        Ok(RowsByEntry::from_recognitions(rows_of_batch!(self, batch, recognitions, AuditedRecognitionRow)))
     }
 }
 
 /// The range of the ids of a batch. The ids were created at about the same time, so the range contains little
 /// else.
-struct IdRange {
+struct BatchSpan {
     ids: Vec<Id<JournalEntryId>>,
     first: Id<JournalEntryId>,
     last: Id<JournalEntryId>,
     limit: i64,
 }
 
-impl IdRange {
+impl BatchSpan {
     fn of_batch(batch: &[PositionedEntry]) -> Self {
         let ids: Vec<Id<JournalEntryId>> = batch.iter().map(|(_, entry)| entry.id).collect();
-        let nowhere = Id(uuid::Uuid::nil().into());
-        let first = ids.iter().min().copied().unwrap_or(nowhere);
-        let last = ids.iter().max().copied().unwrap_or(nowhere);
+        let nil = Id(uuid::Uuid::nil().into());
+        let first = ids.iter().min().copied().unwrap_or(nil);
+        let last = ids.iter().max().copied().unwrap_or(nil);
         let legs: usize = batch.iter().map(|(_, entry)| entry.leg_count() + 1).sum();
         Self { ids, first, last, limit: checked_cast(2 * legs) }
     }
@@ -187,12 +176,6 @@ impl<T> RowsByEntry<T> {
 impl RowsByEntry<AuditedRecognitionRow> {
     pub(super) fn from_recognitions(rows: Vec<AuditedRecognitionRow>) -> Self {
         Self { rows, entry_of: |recognition| recognition.journal_entry_id }
-    }
-}
-
-impl RowsByEntry<TransferRow> {
-    fn from_transfers(rows: Vec<TransferRow>) -> Self {
-        Self { rows, entry_of: |transfer| transfer.journal_entry_id }
     }
 }
 

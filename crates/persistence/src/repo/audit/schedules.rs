@@ -68,27 +68,25 @@ impl Unit<'_> {
 
     fn load_schedules_after(&mut self, after: Option<Id<ScheduleId>>) -> Result<Vec<Schedule>, StoreError> {
         let after = after.unwrap_or(Id(uuid::Uuid::nil().into()));
-        let rows: Vec<ScheduleRow> = self.query(|conn| {
+        self.list(ScheduleRow::into_schedule, |conn| {
             schedules::table
                 .filter(schedules::id.gt(after))
                 .order(schedules::id)
                 .limit(PAGE_SCHEDULES)
                 .select(ScheduleRow::as_select())
                 .get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(ScheduleRow::into_schedule).collect())
+        })
     }
 
     fn load_skipped_dates(&mut self, ids: &[Id<ScheduleId>]) -> Result<Dates, StoreError> {
-        let rows: Vec<SkippedDateRow> = self.query(|conn| {
+        let found = self.list(SkippedDateRow::into_skipped_date, |conn| {
             skipped_dates::table
                 .filter(skipped_dates::schedule_id.eq_any(ids))
                 .select(SkippedDateRow::as_select())
                 .get_results(conn)
         })?;
         let mut all = Dates::new();
-        for row in rows {
-            let skipped = self.record_failure(row.into_skipped_date())?;
+        for skipped in found {
             all.entry(skipped.schedule_id).or_default().insert(skipped.due_on);
         }
         Ok(all)

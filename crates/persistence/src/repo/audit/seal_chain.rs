@@ -21,7 +21,7 @@ pub(super) struct SealProgress {
     pub(super) journal_entries: i64,
     /// The events of these journal entries that still exist.
     pub(super) events: EventChain,
-    entries_from: i64,
+    audit_from: i64,
     pub(super) next: Option<SealRow>,
     pub(super) is_broken: bool,
 }
@@ -35,7 +35,7 @@ impl SealProgress {
             chain: SealChain::continue_from(FIRST_HEAD),
             journal_entries: 0,
             events: EventChain::new(),
-            entries_from: i64::MIN,
+            audit_from: i64::MIN,
             next: None,
             is_broken: false,
         }
@@ -73,7 +73,7 @@ impl Unit<'_> {
         let Some(row) = seals.next.take() else { return Ok(()) };
         findings.checked.seals += 1;
         let mut chain = std::mem::replace(&mut seals.chain, SealChain::continue_from(FIRST_HEAD));
-        let entries = self.chain_audit_entries_between(seals.entries_from, row.audit_before, &mut chain)?;
+        let entries = self.chain_audit_entries_between(seals.audit_from, row.audit_before, &mut chain)?;
         row.chain_to(&mut chain);
         let head = chain.finish();
         let matches =
@@ -92,7 +92,7 @@ impl Unit<'_> {
             format!("the events under seal {} were changed after it was written", row.sequence)
         });
         (seals.head, seals.journal_entries, seals.chain) = (head, 0, SealChain::continue_from(head));
-        seals.entries_from = row.audit_before;
+        seals.audit_from = row.audit_before;
         seals.wanted_head = seals.wanted_head.filter(|wanted| *wanted != seals.head);
         seals.next = self.find_seal_after(row.sequence)?;
         let gap = seals.next.as_ref().is_some_and(|next| next.sequence != row.sequence + 1);

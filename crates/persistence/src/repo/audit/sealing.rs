@@ -38,7 +38,7 @@ impl Unit<'_> {
         rows_max: i64,
     ) -> Result<Option<PendingSeal>, StoreError> {
         let last = self.load_latest_seal()?;
-        let (from, entries_from) =
+        let (journal_from, audit_from) =
             last.as_ref().map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
         let seal = last.as_ref().map(to_seal).transpose();
         let (sequence, head) =
@@ -48,10 +48,10 @@ impl Unit<'_> {
             event_chain: EventChain::new(),
             counter: StatisticsCounter::default(),
         };
-        let journal_entries = self.chain_journal_entries(from, rows_max, &mut seal_state)?;
+        let journal_entries = self.chain_journal_entries(journal_from, rows_max, &mut seal_state)?;
         let SealInProgress { mut chain, event_chain, counter } = seal_state;
-        let entries = self.chain_next_audit_entries(entries_from, rows_max, &mut chain)?;
-        if journal_entries.count + entries.count == 0 {
+        let audit_entries = self.chain_next_audit_entries(audit_from, rows_max, &mut chain)?;
+        if journal_entries.count + audit_entries.count == 0 {
             return Ok(None);
         }
         let (events, statistics) = (event_chain.count, counter.into_delta());
@@ -59,7 +59,7 @@ impl Unit<'_> {
         let mut pending = PendingSeal {
             seal,
             journal_entries,
-            audit_entries: entries,
+            audit_entries,
             events,
             events_digest: event_chain.finish(),
             statistics,

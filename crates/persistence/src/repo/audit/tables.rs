@@ -250,11 +250,11 @@ fn user_checks() -> Vec<Check> {
         (
             "active users",
             format!(
-                "SELECT 'company ' || {} || ' counts ' || SUM(counted) || ' active users, but ' || SUM(there) \
+                "SELECT 'company ' || {} || ' counts ' || SUM(counted) || ' active users, but ' || SUM(stored) \
                  || ' are stored' AS detail \
-                 FROM (SELECT company_id, number AS counted, 0 AS there FROM active_users UNION ALL \
-                 SELECT company_id, 0, 1 FROM users WHERE deleted_at IS NULL) AS both_ways \
-                 GROUP BY company_id HAVING SUM(counted) <> SUM(there)",
+                 FROM (SELECT company_id, number AS counted, 0 AS stored FROM active_users UNION ALL \
+                 SELECT company_id, 0, 1 FROM users WHERE deleted_at IS NULL) AS counts \
+                 GROUP BY company_id HAVING SUM(counted) <> SUM(stored)",
                 id_as_text("company_id")
             ),
         ),

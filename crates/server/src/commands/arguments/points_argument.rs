@@ -58,12 +58,7 @@ fn parse_dollars(text: &str) -> Option<Amount> {
 
 /// Formats points with their value in dollars: `1,250 points ($25.00)`.
 pub(crate) fn format_worth(points: Points, rate: PointsPerDollar) -> String {
-    format!("{} (${})", format_points(points.get()), format_dollars(points, rate))
-}
-
-/// Formats points with their noun: `1 point`, `1,250 points`.
-pub(crate) fn format_points(points: i64) -> String {
-    numbers::count_with_noun(points.unsigned_abs(), "point", "points")
+    format!("{} (${})", points.to_text(), format_dollars(points, rate))
 }
 
 /// Formats the value of points in dollars: `1,234.50`.

@@ -100,7 +100,7 @@ impl RunnableCommand for Export {
             return Err(CommandError::Refused(format!("{} already exists", self.to.display())));
         }
         let mut closed = None;
-        let written = write_file((&self.to, self.force), |file| {
+        let written = write_file(&self.to, self.force, |file| {
             // The company is closed only when the file exists and no unfinished distribution delays the seal.
             if self.hand_over && company.handed_over_at.is_none() {
                 wait_for_distributions_of_others(environment, company.id)?;
@@ -158,8 +158,8 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Comp
     let context = environment.context();
     let token = context.ids.next_id();
     let release_code = random::generate_name("rel_")?;
-    environment.store.transaction(|tx| -> Result<CompanyMove, CommandError> {
-        Ok(hand_over(tx, id, (token, &release_code), &context)?)
+    environment.store.long_transaction(|tx| -> Result<CompanyMove, CommandError> {
+        Ok(hand_over(tx, id, token, &release_code, &context)?)
     })
 }
 
@@ -204,7 +204,8 @@ fn retry_until_sealable(
 
 /// Writes a partial file in the same folder, and renames it when it is complete and synced. Returns its size.
 fn write_file(
-    (path, replaces): (&Path, bool),
+    path: &Path,
+    replaces: bool,
     write: impl FnOnce(&File) -> Result<(), CommandError>,
 ) -> Result<u64, CommandError> {
     let partial = files::with_suffix(path, ".partial");
@@ -264,10 +265,10 @@ fn write_archive(
     })
 }
 
-/// The number of rows that are read together. Events and stored responses may have a megabyte each.
+/// The number of rows that are read together. An event may have a megabyte, and a stored response about 20.
 const fn rows_per_page(section: ArchiveSection) -> i64 {
     match section {
-        ArchiveSection::IdempotencyRecords => 16,
+        ArchiveSection::IdempotencyRecords => 1,
         ArchiveSection::Events => 64,
         _ => 1_000,
     }

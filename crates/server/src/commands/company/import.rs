@@ -117,18 +117,19 @@ impl Import {
         let provider = check_rows(environment, &incoming, reader)?;
         incoming.provider_id = provider.id;
         let context = environment.context();
-        let imported = environment.store.transaction(|tx| -> Result<Option<CheckedRows>, CommandError> {
-            match check_import(tx, &incoming, &provider.api_key) {
-                Err(ImportCompanyError::AlreadyImported) => return Ok(None),
-                checked => checked?,
-            }
-            if tx.find_provider(provider.id)?.is_none() {
-                provider.require_readable_secret(environment)?;
-            }
-            let began_at = context.clock.now();
-            self.insert_all(environment, &incoming, tx)?;
-            Ok(Some(finish_import(tx, &incoming, began_at, &context)?))
-        })?;
+        let imported =
+            environment.store.long_transaction(|tx| -> Result<Option<CheckedRows>, CommandError> {
+                match check_import(tx, &incoming, &provider.api_key) {
+                    Err(ImportCompanyError::AlreadyImported) => return Ok(None),
+                    checked => checked?,
+                }
+                if tx.find_provider(provider.id)?.is_none() {
+                    provider.require_readable_secret(environment)?;
+                }
+                let began_at = context.clock.now();
+                self.insert_all(environment, &incoming, tx)?;
+                Ok(Some(finish_import(tx, &incoming, began_at, &context)?))
+            })?;
         let domain = incoming.domain.as_str();
         let (already_imported, text) = match imported {
             Some(checked) => {

@@ -3,13 +3,13 @@
 use guerdon_api_types::views::CompanyView;
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::StoreExt;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::commands::arguments::identifiers::ProviderArgument;
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
 use crate::commands::output::format_table;
-use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List companies by provider, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -23,6 +23,43 @@ pub(crate) struct List {
     /// Maximum number of companies
     #[arg(long, default_value_t = 10_000, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
+}
+
+struct ListedCompany<'a> {
+    found: CompanyWithOwner,
+    /// The number of active users.
+    users: i64,
+    /// The name of its provider.
+    provider: &'a str,
+}
+
+impl Serialize for ListedCompany<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        CompanyView::for_fetch(&self.found, self.users).serialize(serializer)
+    }
+}
+
+impl ListedCompany<'_> {
+    fn to_row(&self) -> Vec<String> {
+        let company = &self.found.company;
+        let state = if company.handed_over_at.is_some() { "handed over" } else { "open" };
+        vec![
+            company.id.to_string(),
+            company.domain.as_str().to_owned(),
+            company.name.as_str().to_owned(),
+            self.found.owner_email.as_str().to_owned(),
+            self.users.to_string(),
+            state.to_owned(),
+            self.provider.to_owned(),
+        ]
+    }
+}
+
+impl CommandView for Vec<ListedCompany<'_>> {
+    fn to_text(&self) -> String {
+        let rows: Vec<Vec<String>> = self.iter().map(ListedCompany::to_row).collect();
+        format_table(&["id", "domain", "name", "owner", "users", "state", "provider"], &rows)
+    }
 }
 
 impl RunnableCommand for List {
@@ -39,35 +76,15 @@ impl RunnableCommand for List {
             if let Some(id) = provider_id.filter(|_| chosen.is_empty()) {
                 return Err(CommandError::Refused(format!("no provider has the id {id}")));
             }
-            let (mut rows, mut json) = (Vec::new(), Vec::new());
+            let mut listed = Vec::new();
             for provider in chosen {
-                let left = usize::try_from(self.limit).unwrap_or(usize::MAX) - rows.len();
-                let found = read_first(left, |page| reads.list_companies(provider.id, None, page))?;
-                for listed in &found {
-                    let users = reads.count_active_users(listed.company.id)?;
-                    rows.push(company_row(listed, users, &provider.name));
-                    json.push(serde_json::to_string(&CompanyView::for_fetch(listed, users))?);
+                let left = usize::try_from(self.limit).unwrap_or(usize::MAX) - listed.len();
+                for found in read_first(left, |page| reads.list_companies(provider.id, None, page))? {
+                    let users = reads.count_active_users(found.company.id)?;
+                    listed.push(ListedCompany { found, users, provider: &provider.name });
                 }
             }
-            let text = format_table(&["id", "domain", "name", "owner", "users", "state", "provider"], &rows);
-            Ok(CommandOutput { text, json: format!("[{}]", json.join(",")), ..CommandOutput::default() })
+            listed.to_output()
         })
     }
-}
-
-fn company_row(listed: &CompanyWithOwner, users: i64, provider: &str) -> Vec<String> {
-    let company = &listed.company;
-    let texts =
-        [company.domain.as_str(), company.name.as_str(), listed.owner_email.as_str()].map(str::to_owned);
-    let [domain, name, owner] = texts;
-    let state = if company.handed_over_at.is_some() { "handed over" } else { "open" };
-    vec![
-        company.id.to_string(),
-        domain,
-        name,
-        owner,
-        users.to_string(),
-        state.to_owned(),
-        provider.to_owned(),
-    ]
 }

@@ -42,7 +42,7 @@ impl CommandView for TransferView {
 impl RunnableCommand for Transfer {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (company, to) = (self.company_id.find_company(environment)?, self.to.find_id(environment)?);
-        let provider = environment.store.transaction(|tx| -> Result<_, CommandError> {
+        let provider = environment.store.long_transaction(|tx| -> Result<_, CommandError> {
             transfer_to_provider(tx, company.id, to, &environment.context())?;
             Ok(tx.find_provider(to)?.map_or_else(String::new, |provider| provider.name))
         })?;

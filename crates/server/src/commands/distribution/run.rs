@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::scheduler::finish_distributions;
+use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -90,7 +90,9 @@ impl RunnableCommand for Run {
             environment.progress.advance_by(users);
             ControlFlow::Continue(())
         };
-        let finished = finish_distributions(environment.store.as_ref(), &environment.commands, &mut paid);
+        let CommandEnvironment { store, commands, .. } = environment;
+        let finished =
+            finish_distributions(store.as_ref(), commands, &mut PausedDistributions::default(), &mut paid);
         let failed = finished.map_err(|cause| unfinished_error(&cause))?;
         let own = failed.iter().find(|failure| failure.company == Some(id));
         own.map_or(Ok(output), |failure| Err(unfinished_error(&failure.reason)))

@@ -1,6 +1,7 @@
 //! `guerdon distribution schedule`.
 
 use guerdon_domain::distributions::{CreateSchedule, Period, Schedule as Repeating, create_schedule};
+use guerdon_domain::money::Points;
 use guerdon_domain::values::IsoDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use crate::commands::arguments::WalletName;
 use crate::commands::arguments::identifiers::CompanyArgument;
 use crate::commands::arguments::payment::{IdempotencyKeyArgument, execute_once_in_transaction};
-use crate::commands::arguments::points_argument::{PointsArgument, format_points};
+use crate::commands::arguments::points_argument::PointsArgument;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The interval between the dates of a schedule.
@@ -95,7 +96,7 @@ impl CommandView for ScheduleView {
     fn to_text(&self) -> String {
         let Self { id, points, wallet, every, .. } = self;
         let next = self.next.as_deref().unwrap_or("never");
-        let points = format_points(*points);
+        let points = Points::new(*points).unwrap_or_default().to_text();
         format!("schedule {id}: {points} into each {wallet} every {every}, next on {next}")
     }
 }
@@ -105,11 +106,11 @@ impl RunnableCommand for Schedule {
         let company = self.company_id.find_company(environment)?;
         let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
         let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.to_sum()?);
-        let command = CreateSchedule { company_id: company.id, wallet, sum, period: every, start_on };
+        let new = CreateSchedule { company_id: company.id, wallet, sum, period: every, start_on };
         let request =
             ("distribution schedule", company.id.as_uuid(), self.wallet, &self.sum, self.every, &self.start);
         execute_once_in_transaction(environment, company.id, &self.key, &request, |tx| {
-            let created = create_schedule(tx, &command, &environment.context())?;
+            let created = create_schedule(tx, &new, &environment.context())?;
             ScheduleView::from_schedule(&created).to_output()
         })
     }

@@ -9,7 +9,7 @@ use super::StateName;
 use crate::commands::arguments::identifiers::ProviderArgument;
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::format_table;
+use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of events.
@@ -65,7 +65,7 @@ impl ListedEventView {
             self.r#type.to_owned(),
             self.state.to_owned(),
             self.attempts.to_string(),
-            self.next_attempt_at.clone().unwrap_or_else(|| "-".to_owned()),
+            or_dash(self.next_attempt_at.as_ref()),
             self.created_at.clone(),
             self.provider_id.to_string(),
         ]

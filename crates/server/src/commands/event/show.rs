@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::commands::arguments::identifiers::parse_id;
-use crate::commands::output::{format_fields, format_table};
+use crate::commands::output::{format_fields, format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// How many characters of a response the table shows. The latest response follows in full.
@@ -87,10 +87,10 @@ impl CommandView for EventView {
             ("type", self.r#type),
             ("state", self.state),
             ("created", &self.created_at),
-            ("next attempt", self.next_attempt_at.as_deref().unwrap_or("-")),
+            ("next attempt", &or_dash(self.next_attempt_at.as_ref())),
         ]);
         let rows = self.attempts.iter().map(|attempt| {
-            let status = attempt.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+            let status = or_dash(attempt.status);
             let (number, took) = (attempt.number.to_string(), format!("{} ms", attempt.duration_ms));
             let response: String = attempt
                 .response_body

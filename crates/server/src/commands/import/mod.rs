@@ -151,7 +151,7 @@ impl Users {
         company_scope: (ProviderId, CompanyId),
         environment: &CommandEnvironment,
     ) -> Result<CommandOutput, CommandError> {
-        let done = environment.store.transaction(|tx| {
+        let done = environment.store.long_transaction(|tx| {
             let mut rows = file.rows(format).map_err(CommandError::refused)?;
             let mut report = ImportReport::default();
             loop {

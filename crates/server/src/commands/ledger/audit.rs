@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::commands::arguments::identifiers::{CompanyArgument, ProviderArgument};
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::format_table;
+use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of entries.
@@ -85,10 +85,10 @@ fn format_actor(entry: &AuditEntry) -> String {
 
 impl CommandView for Vec<AuditEntryView> {
     fn to_text(&self) -> String {
-        let id = |id: &Option<Uuid>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
         let row = |entry: &AuditEntryView| {
             let (at, actor, action) = (entry.at.clone(), entry.actor.clone(), entry.action.to_owned());
-            vec![at, actor, action, id(&entry.company_id), id(&entry.object_id), entry.detail.clone()]
+            let (company, object) = (or_dash(entry.company_id), or_dash(entry.object_id));
+            vec![at, actor, action, company, object, entry.detail.clone()]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
         format_table(&["at", "actor", "action", "company", "object", "detail"], &rows)

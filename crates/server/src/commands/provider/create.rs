@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{API_KEY_PREFIX, API_SECRET_PREFIX, SHARED_SECRET_PREFIX, parse_name};
-use crate::commands::output::format_fields;
+use crate::commands::output::{format_fields, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::platform::{SystemIds, random};
 
@@ -49,7 +49,7 @@ impl CommandView for CreatedProviderView<'_> {
             ("api_key", self.api_key),
             ("api_secret", self.api_secret),
             ("shared_secret", self.shared_secret),
-            ("callback_url", self.callback_url.unwrap_or("-")),
+            ("callback_url", &or_dash(self.callback_url)),
             ("manages_all_domain_resources", &self.manages_all_domain_resources.to_string()),
         ]);
         format!("{shown}\nThe secrets are not shown again.")
@@ -68,7 +68,7 @@ impl RunnableCommand for Create {
         let api_key = random::generate_name(API_KEY_PREFIX)?;
         let encrypted_shared_secret = environment.keys.encrypt_secret(id, &shared_secret)?;
         let provider = environment.store.transaction(|tx| {
-            let command = CreateProvider {
+            let new = CreateProvider {
                 id,
                 name: name.clone(),
                 api_key: api_key.clone(),
@@ -77,7 +77,7 @@ impl RunnableCommand for Create {
                 callback_url: self.callback_url.clone(),
                 manages_all_domain_resources: self.manages_all_domain_resources,
             };
-            create(tx, command, &environment.context())
+            create(tx, new, &environment.context())
         })?;
         CreatedProviderView {
             id: id.as_uuid(),

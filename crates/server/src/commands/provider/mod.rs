@@ -6,14 +6,14 @@ mod rotate;
 mod set;
 
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::providers::{ChangeProviderError, Provider, ProviderChange, change_provider};
+use guerdon_domain::providers::{self, Provider, UpdateProvider, UpdateProviderError};
 use guerdon_domain::values::{ProviderId, SingleLine};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::commands::error::impl_from_errors;
 use crate::commands::group_macro::command_group;
-use crate::commands::output::format_table;
+use crate::commands::output::{format_fields, format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandView};
 
 /// The prefixes of the credentials, so that leaked credentials can be recognised.
@@ -71,7 +71,7 @@ impl CommandView for Vec<ProviderView> {
                 provider.id.to_string(),
                 provider.name.clone(),
                 provider.api_key.clone(),
-                provider.callback_url.clone().unwrap_or_else(|| "-".to_owned()),
+                or_dash(provider.callback_url.as_ref()),
                 yes_or_no(provider.manages_all_domain_resources),
                 yes_or_no(provider.suspended),
                 provider.created_at.clone(),
@@ -84,11 +84,11 @@ impl CommandView for Vec<ProviderView> {
 
 impl CommandView for ProviderView {
     fn to_text(&self) -> String {
-        crate::commands::output::format_fields(&[
+        format_fields(&[
             ("id", &self.id.to_string()),
             ("name", &self.name),
             ("api_key", &self.api_key),
-            ("callback_url", self.callback_url.as_deref().unwrap_or("-")),
+            ("callback_url", &or_dash(self.callback_url.as_ref())),
             ("manages_all_domain_resources", &self.manages_all_domain_resources.to_string()),
             ("suspended", &self.suspended.to_string()),
             ("created_at", &self.created_at),
@@ -105,9 +105,9 @@ fn parse_name(name: &str) -> Result<SingleLine, CommandError> {
 fn update_provider(
     environment: &CommandEnvironment,
     id: ProviderId,
-    change: &ProviderChange,
+    update: &UpdateProvider,
 ) -> Result<Provider, CommandError> {
-    environment.store.transaction(|tx| Ok(change_provider(tx, id, change, &environment.context())?))
+    environment.store.transaction(|tx| Ok(providers::update(tx, id, update, &environment.context())?))
 }
 
-impl_from_errors!(ChangeProviderError);
+impl_from_errors!(UpdateProviderError);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::providers::{ChangeProviderError, FormerSecret, NewSecret, Provider, rotate_secret};
+use guerdon_domain::providers::{FormerSecret, NewSecret, Provider, UpdateProviderError, rotate_secret};
 use guerdon_domain::values::{ProviderId, checked_cast};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -149,7 +149,7 @@ impl Rotate {
         environment: &CommandEnvironment,
         id: ProviderId,
         secret: NewSecret,
-    ) -> Result<Provider, ChangeProviderError> {
+    ) -> Result<Provider, UpdateProviderError> {
         let grace = self.grace.map(|hours| Duration::from_secs(u64::from(hours) * 3_600));
         let context = environment.context();
         environment.store.transaction(|tx| rotate_secret(tx, id, secret.clone(), grace, &context))

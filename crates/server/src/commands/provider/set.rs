@@ -1,6 +1,6 @@
 //! `guerdon provider set`.
 
-use guerdon_domain::providers::ProviderChange;
+use guerdon_domain::providers::UpdateProvider;
 use guerdon_domain::values::Update;
 use guerdon_webhook_dispatcher::check_callback_url;
 use serde::{Deserialize, Serialize};
@@ -49,12 +49,12 @@ impl RunnableCommand for Set {
             (Some(url), false) => Update::Set(url.clone()),
             (None, false) => Update::Keep,
         };
-        let change = ProviderChange {
+        let update = UpdateProvider {
             name: self.name.as_deref().map(parse_name).transpose()?.map(|name| name.as_str().to_owned()),
             callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,
         };
-        ProviderView::from(update_provider(environment, self.id.find_id(environment)?, &change)?).to_output()
+        ProviderView::from(update_provider(environment, self.id.find_id(environment)?, &update)?).to_output()
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::commands::arguments::identifiers::ProviderArgument;
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::format_table;
+use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of requests, which is more than are stored.
@@ -72,15 +72,14 @@ impl From<FailedRequest> for FailedRequestView {
 
 impl FailedRequestView {
     fn to_row(&self) -> Vec<String> {
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         vec![
             self.at.clone(),
             self.request_id.clone(),
             self.status.to_string(),
             self.method.clone(),
-            or_dash(self.route.clone()),
+            or_dash(self.route.as_ref()),
             self.duration_ms.to_string(),
-            or_dash(self.provider_id.map(|id| id.to_string())),
+            or_dash(self.provider_id),
             self.reason.clone(),
         ]
     }

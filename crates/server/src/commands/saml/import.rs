@@ -46,7 +46,7 @@ impl RunnableCommand for Import {
                 certificate.expires_at()
             )
         });
-        let command = UpdateSaml {
+        let changes = UpdateSaml {
             idp_id: Update::Set(
                 EntityId::parse(&found.entity_id).map_err(|error| invalid_part("entityID", &error))?,
             ),
@@ -59,7 +59,7 @@ impl RunnableCommand for Import {
         let context = environment.context();
         let (company, settings) = environment
             .store
-            .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
+            .transaction(|tx| update(tx, company.provider_id, company.id, &changes, &context))?;
         Ok(CommandOutput {
             notes: note.into_iter().collect(),
             ..render_settings(environment, &company, &settings)?

@@ -227,7 +227,7 @@ fn maintenance_mode_is_stored_and_the_ledger_is_valid() {
 fn create_company(setup: &Setup) -> String {
     let provider = setup.run_for_value(&["provider", "create", "--name", "Acme"]);
     let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
-    let command = CreateCompany {
+    let new = CreateCompany {
         domain: DomainName::parse("example.com").unwrap(),
         name: values::SingleLine::parse("Example").unwrap(),
         owner_email: EmailAddress::parse("olive@example.com").unwrap(),
@@ -241,7 +241,7 @@ fn create_company(setup: &Setup) -> String {
     };
     let environment = &setup.environment;
     let created =
-        environment.store.transaction(|tx| create(tx, scope, &command, &environment.context())).unwrap();
+        environment.store.transaction(|tx| create(tx, scope, &new, &environment.context())).unwrap();
     created.company.id.to_string()
 }
 

@@ -2,15 +2,16 @@
 
 use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::{StoreExt, UserQuery};
+use guerdon_domain::users::User;
 use guerdon_domain::values::EmailAddress;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{format_name, format_rights};
 use crate::commands::arguments::identifiers::{CompanyArgument, check_email};
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
-use crate::commands::output::format_table;
-use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
+use crate::commands::output::{format_table, or_dash};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List a company's users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -34,6 +35,30 @@ pub(crate) struct List {
     limit: u32,
 }
 
+struct ListedUser(User);
+
+impl Serialize for ListedUser {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        UserView::from_user(&self.0).serialize(serializer)
+    }
+}
+
+impl CommandView for Vec<ListedUser> {
+    fn to_text(&self) -> String {
+        let row = |ListedUser(user): &ListedUser| {
+            vec![
+                user.id.to_string(),
+                user.profile.email.as_str().to_owned(),
+                format_name(user),
+                format_rights(user),
+                or_dash(user.deleted_at),
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.iter().map(row).collect();
+        format_table(&["id", "email", "name", "rights", "deleted"], &rows)
+    }
+}
+
 impl RunnableCommand for List {
     fn is_read_only(&self) -> bool {
         true
@@ -45,7 +70,6 @@ impl RunnableCommand for List {
             if reads.provider_of_company(id)?.is_none() {
                 return Err(CommandError::Refused(format!("no company has the id {id}")));
             }
-            let (mut rows, mut json) = (Vec::new(), Vec::new());
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
             let email = self.email.as_deref().and_then(|email| EmailAddress::parse(email).ok());
             let query = UserQuery { email, include_deleted: self.deleted, ..UserQuery::default() };
@@ -55,25 +79,8 @@ impl RunnableCommand for List {
             } else {
                 vec![format!("there may be more than {limit} users: use --limit to show more")]
             };
-            for user in found {
-                let email = user.profile.email.as_str().to_owned();
-                let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-                rows.push(vec![
-                    user.id.to_string(),
-                    email,
-                    format_name(&user),
-                    format_rights(&user),
-                    deleted,
-                ]);
-                json.push(serde_json::to_string(&UserView::from_user(&user))?);
-            }
-            let text = format_table(&["id", "email", "name", "rights", "deleted"], &rows);
-            Ok(CommandOutput {
-                text,
-                json: format!("[{}]", json.join(",")),
-                notes,
-                ..CommandOutput::default()
-            })
+            let output = found.into_iter().map(ListedUser).collect::<Vec<_>>().to_output()?;
+            Ok(CommandOutput { notes, ..output })
         })
     }
 }

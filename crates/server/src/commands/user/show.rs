@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
 use crate::commands::arguments::identifiers::{UserArgument, load_company};
-use crate::commands::output::{format_fields, format_table};
+use crate::commands::output::{format_fields, format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Show a user, active or deleted, and the points in the user's wallets.
@@ -58,22 +58,21 @@ impl RunnableCommand for Show {
                     ]
                 })
                 .collect();
-            let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
             let details = &user.profile.details;
-            let or_dash =
-                |detail: &Option<SingleLine>| detail.as_ref().map_or("-", SingleLine::as_str).to_owned();
+            let format_detail =
+                |detail: &Option<SingleLine>| or_dash(detail.as_ref().map(SingleLine::as_str));
             let text = format_fields(&[
                 ("id", &id.to_string()),
                 ("company", &format!("{} ({})", user.company_id, company.domain)),
                 ("email", user.profile.email.as_str()),
                 ("name", &format_name(&user)),
-                ("title", &or_dash(&details.title)),
-                ("department", &or_dash(&details.department)),
-                ("employee id", &or_dash(&details.employee_id)),
+                ("title", &format_detail(&details.title)),
+                ("department", &format_detail(&details.department)),
+                ("employee id", &format_detail(&details.employee_id)),
                 ("rights", &format_rights(&user)),
                 ("created", &user.created_at.to_string()),
                 ("updated", &user.updated_at.to_string()),
-                ("deleted", &deleted),
+                ("deleted", &or_dash(user.deleted_at)),
             ]);
             let text =
                 format!("{text}\n\n{}", format_table(&["wallet", "points", "points spent"], &wallet_rows));

@@ -50,6 +50,13 @@ impl ListenProgress {
         files::replace_private_file(&self.file, self.since.as_bytes())
     }
 
+    /// Starts after the events before a cursor, whenever they were created, and stores the position.
+    pub(super) fn start_after(&mut self, cursor: &str) -> Result<()> {
+        self.since = Timestamp::UNIX_EPOCH.to_string();
+        self.cursor = None;
+        self.advance_to(cursor)
+    }
+
     /// The start for the next request.
     pub(super) fn feed_start(&self) -> Start<'_> {
         match &self.cursor {
@@ -92,6 +99,8 @@ mod tests {
         let mut found = ListenProgress::read_file(file.clone());
         assert!(matches!(found.feed_start(), Start::Cursor("1f.ab")));
         assert_eq!(found.since, "2026-11-20T20:01:02.345Z");
+        found.start_after("20.cd").unwrap();
+        assert!(matches!(ListenProgress::read_file(file.clone()).feed_start(), Start::Cursor("20.cd")));
         found.start_at(Timestamp::UNIX_EPOCH).unwrap();
         assert!(matches!(
             ListenProgress::read_file(file.clone()).feed_start(),

@@ -8,7 +8,7 @@ use crate::values::{ProviderId, Update};
 
 /// Why a provider was not changed.
 #[derive(Debug, thiserror::Error)]
-pub enum ChangeProviderError {
+pub enum UpdateProviderError {
     #[error("no provider has this id")]
     NoSuchProvider,
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub enum ChangeProviderError {
 
 /// A change of a provider by an operator. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
-pub struct ProviderChange {
+pub struct UpdateProvider {
     pub name: Option<String>,
     /// The destination of its events, stored exactly as registered.
     pub callback_url: Update<String>,
@@ -28,40 +28,40 @@ pub struct ProviderChange {
 }
 
 /// Changes a provider. Returns the changed provider.
-pub fn change_provider<T: AuditLog + Locks + Providers + ?Sized>(
+pub fn update<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
-    change: &ProviderChange,
+    update: &UpdateProvider,
     context: &Context<'_>,
-) -> Result<Provider, ChangeProviderError> {
+) -> Result<Provider, UpdateProviderError> {
     let mut provider = lock_and_load(tx, id)?;
-    provider.name = change.name.as_ref().unwrap_or(&provider.name).clone();
-    provider.callback_url = change.callback_url.clone().apply(provider.callback_url);
+    provider.name = update.name.as_ref().unwrap_or(&provider.name).clone();
+    update.callback_url.apply_to_field(&mut provider.callback_url);
     provider.manages_all_domain_resources =
-        change.manages_all_domain_resources.unwrap_or(provider.manages_all_domain_resources);
-    provider.suspended = change.suspended.unwrap_or(provider.suspended);
+        update.manages_all_domain_resources.unwrap_or(provider.manages_all_domain_resources);
+    provider.suspended = update.suspended.unwrap_or(provider.suspended);
     tx.update_provider(&provider, context.clock.now())?;
     tx.record_audit_entry(
         &context
             .new_audit_entry(Action::ProviderChanged)
             .with_provider(id)
-            .with_detail(describe_change(change)),
+            .with_detail(describe_update(update)),
     )?;
     Ok(provider)
 }
 
 /// The details of a change for the audit log. Of a callback URL they have only the origin, because path and query may
 /// contain a token.
-fn describe_change(change: &ProviderChange) -> String {
-    let callback_url = match &change.callback_url {
+fn describe_update(update: &UpdateProvider) -> String {
+    let callback_url = match &update.callback_url {
         Update::Keep => None,
         Update::Clear => Some("no callback URL".to_owned()),
         Update::Set(url) => Some(format!("callback URL at {}", origin_of(url))),
     };
-    let name = change.name.as_ref().map(|name| format!("name {name}"));
-    let manages = change.manages_all_domain_resources;
+    let name = update.name.as_ref().map(|name| format!("name {name}"));
+    let manages = update.manages_all_domain_resources;
     let manages = manages.map(|manages| format!("manages all domain resources {manages}"));
-    let suspended = change.suspended.map(|suspended| format!("suspended {suspended}"));
+    let suspended = update.suspended.map(|suspended| format!("suspended {suspended}"));
     [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -74,7 +74,7 @@ fn origin_of(url: &str) -> String {
 pub(super) fn lock_and_load<T: Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
-) -> Result<Provider, ChangeProviderError> {
+) -> Result<Provider, UpdateProviderError> {
     tx.lock_row(LockableRow::Provider(id))?;
-    tx.find_provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)
+    tx.find_provider(id)?.ok_or(UpdateProviderError::NoSuchProvider)
 }
