@@ -15,7 +15,7 @@ pub enum FailureKind {
     Server,
     /// This mail cannot be sent for now.
     Mail,
-    /// The whole mail was sent, but the server did not confirm it: it may have accepted it.
+    /// There was no valid response once sending of the text had begun: the server may have accepted the mail.
     Unconfirmed,
     /// The server refuses this mail.
     Refused,
@@ -34,7 +34,7 @@ impl SendFailure {
         Self { kind: FailureKind::Mail, message: message.into() }
     }
 
-    /// The whole mail was sent, but the server did not confirm it. For `message`, see [`SendFailure::server`].
+    /// The server did not confirm the text of the mail. For `message`, see [`SendFailure::server`].
     pub fn unconfirmed(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Unconfirmed, message: message.into() }
     }

@@ -1,8 +1,8 @@
 //! The partitions of `events`, `deliveries` and `attempts`: ranges of the event's id, which increases with time.
 //!
 //! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are
-//! past their retention. The first range contains everything before the database was created, such as the events of an
-//! imported company, and is never dropped. Events outside all ranges are in the default partitions. From both, events
+//! past their retention. The first range, which is created together with the others of a new database, contains everything
+//! before them, such as the events of an imported company, and is never dropped. Events outside all ranges are in the default partitions. From both, events
 //! are deleted row by row. The three tables have the same ranges, and their partitions the same suffixes.
 //!
 //! A default partition must stay small: PostgreSQL reads all of it, under an exclusive lock, before it creates another

@@ -171,6 +171,9 @@ fn commands_on_a_damaged_account_fail_alone_and_name_the_constraint() {
             let SendError::Store(StoreError::Broken(text)) = failure else { panic!("{failure:?}") };
             assert!(text.contains("transfers"), "{text}");
         }
+        let many: Vec<UserId> = (0..20).map(|number| fixture.create_user(&format!("u{number}"))).collect();
+        let large = fixture.send_recognition(Sender::User(damaged), &many, 1);
+        assert!(matches!(large, Err(SendError::Store(StoreError::Broken(_)))), "{large:?}");
         set_entry_count("+ 1");
     });
 }

@@ -162,7 +162,7 @@ fn an_unfinishable_distribution_does_not_block_others() {
         );
         let mut paused = PausedDistributions::default();
         let failures = |paused: &mut _| fixture.finish_unpaused_distributions(paused).len();
-        assert_eq!([failures(&mut paused), failures(&mut paused)], [1, 0], "it is retried every minute");
+        assert_eq!([failures(&mut paused), failures(&mut paused)], [1, 0], "it is retried after a minute");
         fixture.clock.set_time(fixture.context().clock.now() + Duration::from_secs(61));
         assert_eq!(failures(&mut paused), 1);
     }

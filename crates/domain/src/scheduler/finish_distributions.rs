@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use time::Duration;
 use uuid::Uuid;
 
 use super::due_dates::FAILURE_PAUSE;
-
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::ContinueDistribution;
 use crate::model::Requester;
@@ -32,6 +32,9 @@ impl UnfinishedDistribution {
     }
 }
 
+/// How long a distribution is paused after a failure that need not last. Its next step may have waited for seconds.
+const RETRY_PAUSE: Duration = Duration::seconds(10);
+
 /// The distributions whose next step failed, and until when they are paused, so that others are not delayed.
 pub type PausedDistributions = BTreeMap<JournalEntryId, Timestamp>;
 
@@ -43,7 +46,7 @@ const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 /// concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished, and are paused
-/// for a minute.
+/// for ten seconds, or for a minute if every later attempt will fail as well.
 ///
 /// # Errors
 ///
@@ -82,8 +85,10 @@ pub fn finish_distributions(
                     let reason = refusal
                         .into_failure()
                         .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
-                    paused.insert(entry_id, commands.context_sources.clock.now() + FAILURE_PAUSE);
-                    failed.push(UnfinishedDistribution { entry_id, company, reason });
+                    let failure = UnfinishedDistribution { entry_id, company, reason };
+                    let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
+                    paused.insert(entry_id, commands.context_sources.clock.now() + pause);
+                    failed.push(failure);
                     break;
                 }
             }

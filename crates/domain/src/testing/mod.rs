@@ -117,7 +117,7 @@ macro_rules! store_cases {
                 an_error_rolls_back_the_unit
                 a_verdict_rolls_back_the_unit
                 a_swallowed_failure_rolls_back_the_unit
-                a_lost_race_rolls_back_the_unit
+                a_conflict_rolls_back_the_unit
                 a_unit_reads_its_own_writes
             }
             users {

@@ -1,7 +1,7 @@
 //! Occasions.
 
 use super::env::{TestEnv, line, page, occasion_text};
-use crate::occasions::{self, UpdateOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
+use crate::occasions::{self, CreateOccasionError, Occasion, UpdateOccasion, UpdateOccasionError};
 use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::values::{CompanyId, OccasionId};
 

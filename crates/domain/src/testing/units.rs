@@ -41,12 +41,11 @@ pub(super) fn a_swallowed_failure_rolls_back_the_unit(env: &TestEnv<'_>) {
         assert!(tx.count_active_users(env.company).is_err(), "nothing is done after a failure");
         Verdict::Commit
     });
-    // On a store with concurrent writers, an existing row is a conflict.
-    assert!(matches!(outcome, Err(StoreError::Broken(_) | StoreError::Busy)));
+    assert!(matches!(outcome, Err(StoreError::Broken(_))));
     assert_eq!(count_active_users(env), 1);
 }
 
-pub(super) fn a_lost_race_rolls_back_the_unit(env: &TestEnv<'_>) {
+pub(super) fn a_conflict_rolls_back_the_unit(env: &TestEnv<'_>) {
     let lost = env.transaction(|tx| {
         users::create(tx, env.provider, env.company, &user_profile("ann"), &env.context())?;
         Err::<(), CreateUserError>(tx.abort_for_retry().into())

@@ -78,7 +78,7 @@ impl SmtpConnection {
         self.is_usable
     }
 
-    /// Whether the server may have received the whole message, even if it did not respond.
+    /// Whether sending of the message's text has begun, so that the server may have received all of it.
     pub(super) fn is_message_sent(&self) -> bool {
         self.is_message_sent
     }

@@ -93,9 +93,9 @@ impl Job {
     }
 
     /// Whether another attempt may follow one that conflicted with another transaction. A large command waits only
-    /// briefly for locks, so it may try until its time is over.
-    pub(super) fn may_retry(&self, now: Instant) -> bool {
-        (self.is_large() || self.retries < RETRIES_MAX) && !self.is_out_of_time(now)
+    /// briefly for locks, so it may try until its time is over, but not if a row with the same key exists.
+    pub(super) fn may_retry(&self, is_duplicate: bool, now: Instant) -> bool {
+        ((self.is_large() && !is_duplicate) || self.retries < RETRIES_MAX) && !self.is_out_of_time(now)
     }
 
     /// The time that is left to commit the command.

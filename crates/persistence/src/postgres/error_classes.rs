@@ -7,9 +7,9 @@ use guerdon_domain::ports::StoreError;
 /// recognised by the server's messages, which `lc_messages` sets to English.
 pub(crate) fn classify_error(error: &Error) -> StoreError {
     let text = error.to_string();
-    let lost_race_messages = ["deadlock detected", "could not serialize", "lock timeout"];
+    let conflict_messages = ["deadlock detected", "could not serialize", "lock timeout"];
     let unavailable_messages = [
-        "statement timeout",   // not a lost race: a second run would take as long
+        "statement timeout",   // not a conflict: a second run would take as long
         "due to user request", // pg_cancel_backend: the operator of the database stopped the statement
         "server closed",
         "terminating connection",
@@ -26,7 +26,7 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
             _,
         ) => StoreError::Unavailable(text),
-        _ if lost_race_messages.iter().any(|race| text.contains(race)) => StoreError::Busy,
+        _ if conflict_messages.iter().any(|part| text.contains(part)) => StoreError::Busy,
         _ if unavailable_messages.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(format!("the database returned an error: {text}")),
     }

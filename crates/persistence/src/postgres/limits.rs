@@ -82,7 +82,7 @@ impl UnitLimits {
 }
 
 /// Limits the following statements to the remaining time, unless the transaction has disabled the statement limit.
-/// Returns whether it is disabled. The limit is rounded up, so that a statement that it ends has passed the deadline.
+/// Returns whether it is disabled. The limit is rounded up, so that the deadline has passed when it ends a statement.
 fn limit_statement_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
     let limit = (left.as_millis() + 1).to_string();
     let set = diesel::dsl::sql::<Text>(

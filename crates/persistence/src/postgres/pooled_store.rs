@@ -100,12 +100,13 @@ impl PooledStore {
             }
             return Ok(ended);
         }
+        let is_over = limits.is_over();
         rollback_transaction(&mut connection);
         Ok(match (verdict, failure) {
             (Err(panic), _) => UnitOutcome::Panicked(panic),
             (Ok(_), Some(StoreError::Busy)) => UnitOutcome::Conflicted,
             // Probably its remaining time ended the statement, while it waited for a lock.
-            (Ok(_), Some(StoreError::Unavailable(_))) if limits.is_over() => {
+            (Ok(_), Some(StoreError::Unavailable(_))) if is_over => {
                 UnitOutcome::Failed(StoreError::DeadlineExceeded)
             }
             (Ok(_), Some(failure)) => UnitOutcome::Failed(failure),

@@ -138,7 +138,7 @@ fn warn_of_unfinished(failed: &UnfinishedDistribution) {
     } else {
         log::warn!(
             distribution_id:% = entry_id, reason:%;
-            "cannot continue a distribution, retrying every minute"
+            "cannot continue a distribution, retrying"
         );
     }
 }

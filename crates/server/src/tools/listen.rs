@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The maximum size of a response. A response has at most one event, which is far smaller.
+/// The maximum size of a response. A response has at most ten events, which are far smaller.
 const RESPONSE_BYTES_MAX: u64 = 8 << 20;
 /// How long a request waits for an event.
 const WAIT_SECONDS: u32 = 20;
@@ -148,7 +148,7 @@ fn find_feed_end(client: &Client, now: Timestamp) -> Result<String, Error> {
 }
 
 fn read_page(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
-    client.get_event_page(&EventQuery { start, ..EventQuery::default() }).send()
+    client.get_event_page(&EventQuery { start, limit: Some(10), ..EventQuery::default() }).send()
 }
 
 /// Fetches the next event, and the cursor after it. The page is empty if no event is created within these seconds.

@@ -74,9 +74,10 @@ impl Claimer<'_> {
     fn claim_events(&mut self) {
         let parts = &self.shared.parts;
         self.is_woken = false;
-        let began = self.shared.now().monotonic;
         self.shared.lock_state().core.set_process_count(parts.processes.get());
-        let claimed = self.reschedule_if_clock_moved().and_then(|()| {
+        let rescheduled = self.reschedule_if_clock_moved();
+        let began = self.shared.now().monotonic;
+        let claimed = rescheduled.and_then(|()| {
             claim_once(self.shared.as_ref(), parts.store.as_ref(), parts.ids.as_ref(), &|| self.shared.now())
         });
         let now = self.shared.now();
