@@ -117,6 +117,23 @@ fn events_arrive_live_and_resume_after_a_restart() {
 }
 
 #[test]
+fn the_first_run_starts_with_new_events() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 1_000);
+        let send = || {
+            let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
+            sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
+        };
+        send();
+        let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
+        let _listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
+        let new = send();
+        assert_eq!(next(&receiver).json()["data"]["id"], new.as_str());
+    });
+}
+
+#[test]
 fn a_restart_repeats_only_the_event_in_flight() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);

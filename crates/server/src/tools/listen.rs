@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, Start};
-use guerdon_domain::ports::{Clock as _, Timestamp};
+use guerdon_domain::ports::Clock as _;
 use url::Url;
 
 use self::position::ListenProgress;
@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The maximum size of a response. A response has at most ten events, which are far smaller.
+/// The maximum size of a response. A response has at most one event, which is far smaller.
 const RESPONSE_BYTES_MAX: u64 = 8 << 20;
 /// How long a request waits for an event.
 const WAIT_SECONDS: u32 = 20;
@@ -72,12 +72,11 @@ impl Listen {
         let (base, target) =
             (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
         let mut position = ListenProgress::load_for(&[base, &credentials.api_key, &self.forward_to])?;
-        let now = SystemClock.now();
-        let since = self.since.as_deref().map(|since| parse_time(since, now)).transpose();
+        let since = self.since.as_deref().map(|since| parse_time(since, SystemClock.now())).transpose();
         match since.map_err(|error| anyhow!("--since {error}"))? {
             Some(since) => position.start_at(since)?,
             None if position.is_stored() => {}
-            None => position.start_after(&find_feed_end(&client, now).map_err(with_hint)?)?,
+            None => position.start_after(&find_feed_end(&client).map_err(with_hint)?)?,
         }
         let mut page = next_event(&client, position.feed_start(), 0).map_err(with_hint)?;
         print_escaped(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
@@ -137,18 +136,10 @@ impl Listen {
     }
 }
 
-/// Returns the cursor after the events that exist now. `now` only skips most of them: this machine's clock and that of
-/// the service may differ.
-fn find_feed_end(client: &Client, now: Timestamp) -> Result<String, Error> {
-    let mut page = read_page(client, Start::Moment(&now.to_string()))?;
-    while !page.events.is_empty() {
-        page = read_page(client, Start::Cursor(&page.next))?;
-    }
-    Ok(page.next)
-}
-
-fn read_page(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
-    client.get_event_page(&EventQuery { start, limit: Some(10), ..EventQuery::default() }).send()
+/// Returns the cursor after the events that exist now. It starts the feed after all events, because this machine's clock
+/// and that of the service may differ.
+fn find_feed_end(client: &Client) -> Result<String, Error> {
+    next_event(client, Start::Moment("9999-12-31T00:00:00.000Z"), 0).map(|page| page.next)
 }
 
 /// Fetches the next event, and the cursor after it. The page is empty if no event is created within these seconds.

@@ -10,7 +10,7 @@ use super::{format_name, format_rights};
 use crate::commands::arguments::identifiers::{CompanyArgument, check_email};
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
-use crate::commands::output::{format_table, or_dash};
+use crate::commands::output::{format_count, format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List a company's users, oldest first.
@@ -77,7 +77,10 @@ impl RunnableCommand for List {
             let notes = if found.len() < limit {
                 Vec::new()
             } else {
-                vec![format!("there may be more than {limit} users: use --limit to show more")]
+                vec![format!(
+                    "there may be more than {}: use --limit to show more",
+                    format_count(limit, "user", "users")
+                )]
             };
             let output = found.into_iter().map(ListedUser).collect::<Vec<_>>().to_output()?;
             Ok(CommandOutput { notes, ..output })
