@@ -81,7 +81,7 @@ export class Client {
       } catch (error) {
         failure = error;
         // A retry would not make the certificate trusted, or the headers valid.
-        isTransient = !/CERT|SELF_SIGNED|ALTNAME|ERR_INVALID/.test(error.code ?? "");
+        isTransient = !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|ERR_INVALID/.test(error.code ?? "");
         if (isTransient && !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(error.code ?? "")) mayHaveTakenEffect = true;
       }
       if (response?.status < 300) return parse(response.text, key);
@@ -144,10 +144,11 @@ function seconds(retryAfter = "") {
 function parseError(text) {
   try {
     const { code, detail } = JSON.parse(text);
-    return { code, reason: detail };
+    if (typeof code === "string" && typeof detail === "string") return { code, reason: detail };
   } catch {
-    return { reason: text };
+    // A proxy's page is not JSON.
   }
+  return { reason: text };
 }
 
 /** Creates a company with an occasion and a receiver, and returns their ids. */

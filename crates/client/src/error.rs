@@ -9,17 +9,20 @@ use std::io;
 pub enum Error {
     /// The service refused the request. Transient refusals are returned only after the last retry (behaviour 5).
     #[error("{status}: {message} (request {request_id})")]
+    #[non_exhaustive]
     Refused {
         /// The HTTP status.
         status: u16,
+        /// The code of the error, such as `insufficient_funds` (behaviour 5.7); `None` if a proxy responded.
+        code: Option<String>,
         /// The reason, for people.
         message: String,
         /// The request's id, with which the service's operator can find the request in the log.
         request_id: String,
     },
     /// A POST may have taken effect: an attempt got no readable response or a server error, and no later response settled
-    /// whether it was executed. Send the request again with the same key until it succeeds or is refused with status 400
-    /// or 404; no other refusal settles the outcome.
+    /// whether it was executed. Send the request again with the same key until it succeeds or is refused with status 404,
+    /// or with status 400 and a code other than `idempotency_key_reused`; no other refusal settles the outcome.
     #[error(
         "the outcome is unknown ({last_error}); send the request again with the idempotency key {idempotency_key}"
     )]

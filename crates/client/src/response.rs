@@ -40,6 +40,7 @@ impl Response {
 
     /// The error for a response whose status is not a success.
     pub(crate) fn into_refusal(self) -> Error {
+        let code = self.error_code();
         let body = serde_json::from_str::<Value>(&self.body).ok();
         let message = body
             .as_ref()
@@ -53,7 +54,7 @@ impl Response {
             }
             None => self.body.chars().take(EXCERPT_CHARACTERS_MAX).collect(),
         };
-        Error::Refused { status: self.status, message, request_id: self.request_id }
+        Error::Refused { status: self.status, code, message, request_id: self.request_id }
     }
 }
 

@@ -225,7 +225,7 @@ fn bundle_of_certificates_is_read_and_empty_file_refused() {
 fn lasting_refusal_is_not_retried() {
     let (base, served) = start_server(&[REFUSED]);
     match create_client(&base).get::<Value>("/x").send() {
-        Err(Error::Refused { status: 400, message, request_id }) => {
+        Err(Error::Refused { status: 400, message, request_id, .. }) => {
             assert_eq!((message.as_str(), request_id.as_str()), ("no such a", "r-1"));
         }
         other => panic!("{other:?}"),

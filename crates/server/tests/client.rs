@@ -217,7 +217,8 @@ fn refusals_have_a_reason_and_unknown_certificates_are_not_trusted() {
         let provider = service.create_provider("Client", true);
         let mine = create_client(service, &provider);
         match mine.get_company_by_domain("nobody.example.com").send() {
-            Err(Error::Refused { status: 404, message, request_id }) => {
+            Err(Error::Refused { status: 404, code, message, request_id, .. }) => {
+                assert_eq!(code.as_deref(), Some("not_found"));
                 assert_eq!(message, "company not found");
                 assert_eq!(request_id.len(), 36);
             }

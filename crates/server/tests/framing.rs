@@ -13,6 +13,8 @@ use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, user_body};
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
+const BEHIND_PROXY: [(&str, &str); 2] =
+    [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
 
 /// Builds requests, each of which would create a user.
 struct RequestBuilder<'a> {
@@ -257,8 +259,7 @@ fn a_refused_request_does_not_affect_the_valid_one_before_it() {
 
 #[test]
 fn requests_from_a_proxy_are_parsed_strictly() {
-    let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
-    for_each_database_with(&settings, |service| {
+    for_each_database_with(&BEHIND_PROXY, |service| {
         let provider = service.create_provider("Acme", true);
         let request = |line: &str| {
             let authorization = basic_authorization(&provider);
@@ -373,10 +374,19 @@ fn responses_are_not_lost_when_tcp_closes_without_a_tls_close() {
     });
 }
 
+/// Sends a request over plain HTTP and closes the sending side. Returns everything that arrives.
+fn send_and_close(service: &TestService, request: &str) -> (String, Vec<HttpResponse>) {
+    let mut stream = TcpStream::connect(service.running.api_url.split("://").nth(1).unwrap()).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    (all.clone(), parse_responses(all.as_bytes()).unwrap())
+}
+
 #[test]
 fn a_complete_body_is_accepted_if_the_client_closes_after_it() {
-    let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
-    for_each_database_with(&settings, |service| {
+    for_each_database_with(&BEHIND_PROXY, |service| {
         for size in [140_000, 150_000, 160_000, 180_000, 200_000, 400_000] {
             // The credentials are new, so that they are looked up while the body arrives.
             let authorization = basic_authorization(&service.create_provider(&format!("p{size}"), true));
@@ -386,15 +396,25 @@ fn a_complete_body_is_accepted_if_the_client_closes_after_it() {
                  Content-Length: {}\r\n\r\n{body}",
                 body.len()
             );
-            let mut stream =
-                TcpStream::connect(service.running.api_url.split("://").nth(1).unwrap()).unwrap();
-            stream.write_all(request.as_bytes()).unwrap();
-            stream.shutdown(Shutdown::Write).unwrap();
-            let mut all = String::new();
-            stream.read_to_string(&mut all).unwrap();
-            let responses = parse_responses(all.as_bytes()).unwrap();
+            let (all, responses) = send_and_close(service, &request);
             assert_eq!(responses.len(), 1, "{size}: {all}");
             assert!(responses[0].text().contains("company_id"), "{size}: {all}");
+        }
+    });
+}
+
+/// A 400 for a retry would mean that no earlier attempt with its key took effect.
+#[test]
+fn an_incomplete_body_is_400_without_an_idempotency_key_and_503_with_one() {
+    for_each_database_with(&BEHIND_PROXY, |service| {
+        let authorization = basic_authorization(&service.create_provider("incomplete", true));
+        for (key, status) in [("", 400), ("Idempotency-Key: k\r\n", 503)] {
+            let request = format!(
+                "POST /v1/users HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: https\r\nAuthorization: {authorization}\r\n\
+                 {key}Content-Length: 100\r\n\r\n{{}}"
+            );
+            let (all, responses) = send_and_close(service, &request);
+            assert_eq!((responses.len(), responses[0].status), (1, status), "{all}");
         }
     });
 }

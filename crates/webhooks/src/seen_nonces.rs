@@ -14,8 +14,8 @@ pub const MAX_SEEN_NONCES: usize = 1 << 20;
 ///
 /// Each call takes amortised constant time. Memory is bounded: beyond the limit the oldest nonce is forgotten first.
 ///
-/// A receiver that has several processes, or that must detect replays across a restart, records the ids of handled events
-/// in its database instead.
+/// A receiver that has several processes, or that must detect replays across a restart, keeps the nonces of twice the
+/// window in its database instead. The event's id cannot replace them: the signature does not cover it.
 #[derive(Debug)]
 pub struct SeenNonces {
     window: Duration,

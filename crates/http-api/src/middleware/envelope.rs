@@ -157,7 +157,7 @@ pub(super) fn render_framing_error(
 ) -> Vec<u8> {
     let is_head = received.starts_with(b"HEAD ");
     let (started_at, id) = (Instant::now(), state.api.context_sources.ids.next_id().to_string());
-    let error = unreadable_request_error(framing_error.message(), framing_error.is_temporary());
+    let error = ApiError::unreadable_request(framing_error.message(), framing_error.is_temporary());
     let mut response = error.closing_connection().log_and_respond(&id);
     if problem_details::head_wants_problems(received) {
         response = problem_details::as_problem(response, &state.api.service_url, &id);
@@ -217,19 +217,15 @@ async fn accepts_body(body: Option<&DrainableBody>, request: &ServiceRequest) ->
     };
     let is_complete = body.drain_rest().await;
     let failure: Option<&BodyFailure> = request.conn_data();
-    is_complete || !(body.is_broken() || failure.is_some_and(|failure| failure.reason().is_some()))
+    is_complete || !(body.is_broken() || failure.is_some_and(|failure| failure.fault().is_some()))
 }
 
 /// The error for an invalid body that the method does not read.
 fn body_error(failure: Option<&BodyFailure>) -> ApiError {
-    let error =
-        failure.and_then(|failure| Some(unreadable_request_error(failure.reason()?, failure.is_temporary())));
-    error.unwrap_or_else(ApiError::unread_body)
-}
-
-/// 503 for a request that may succeed if it is sent again, otherwise 400.
-fn unreadable_request_error(message: &'static str, is_temporary: bool) -> ApiError {
-    if is_temporary { ApiError::unavailable(message, 1) } else { ApiError::bad_request(message) }
+    let fault = failure.and_then(BodyFailure::fault);
+    fault.map_or_else(ApiError::unread_body, |fault| {
+        ApiError::unreadable_request(fault.reason, fault.is_temporary)
+    })
 }
 
 fn reads_body(method: &Method) -> bool {

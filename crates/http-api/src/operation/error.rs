@@ -211,6 +211,11 @@ impl ApiError {
         Self::new(ErrorCode::Unavailable, message).with_header("retry-after", wait_seconds.to_string())
     }
 
+    /// 503 for a request that cannot be read but may succeed if it is sent again, otherwise 400.
+    pub(crate) fn unreadable_request(message: &'static str, may_retry: bool) -> Self {
+        if may_retry { Self::unavailable(message, 1) } else { Self::bad_request(message) }
+    }
+
     /// 503 during maintenance, with the seconds to wait.
     pub(crate) fn under_maintenance(wait_seconds: u64) -> Self {
         Self::new(ErrorCode::Maintenance, "the service is under maintenance")

@@ -15,7 +15,7 @@ use crate::operation::memory_budget::SMALL_BODY_BYTES_MAX;
 use crate::operation::response::RenderedResponse;
 use crate::request_info::single_header;
 
-const KEY_HEADER: &str = "idempotency-key";
+pub(crate) const KEY_HEADER: &str = "idempotency-key";
 
 /// The first bytes of a compressed response. JSON does not begin with them.
 const COMPRESSED_PREFIX: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{HttpMessage, HttpRequest};
-pub(crate) use body_failure::BodyFailure;
+pub(crate) use body_failure::{BodyFailure, BodyFault};
 #[cfg(feature = "testing")]
 pub(crate) use client::forwarded_address;
 pub(crate) use client::{is_trusted_proxy, limit_address};

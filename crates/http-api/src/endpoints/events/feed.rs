@@ -48,7 +48,7 @@ impl OperationDocs for List {
         /// The start time if `after` is not sent; the response may include events from the minute before it.
         /// Example: `"2026-11-20T20:01:02.345Z"`
         since,
-        /// The maximum number of events, up to 100. Example: `100`
+        /// The maximum number of events. A value above 100 is reduced to 100. Example: `100`
         limit,
         /// How many seconds to wait for an event if none follows the cursor, up to 20. Example: `20`
         wait,

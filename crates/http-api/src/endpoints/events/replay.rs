@@ -22,8 +22,8 @@ pub(crate) struct Replay;
 impl OperationDocs for Replay {
     const NAME: &'static str = "replayEvent";
     const SUMMARY: &'static str = "Replay an event";
-    const DESCRIPTION: &'static str = "Makes an event due now, whatever its state. Its id and body do not change. If the event was delivered \
-         or exhausted, its retry schedule starts again.";
+    const DESCRIPTION: &'static str = "Makes an event due now, whatever its state. Its id and body do not change. If the event was \
+         delivered, exhausted or unaddressed, its retry schedule starts again.";
     const IS_EXTENSION: bool = true;
     type View = View;
 }

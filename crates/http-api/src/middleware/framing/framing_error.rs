@@ -68,6 +68,11 @@ impl FramingError {
         }
     }
 
+    /// Whether the end of the request is missing.
+    pub(crate) fn is_incomplete(self) -> bool {
+        matches!(self, Self::SlowHead | Self::SlowBody | Self::Incomplete)
+    }
+
     /// Whether the same request may succeed later.
     pub(crate) fn is_temporary(self) -> bool {
         matches!(self, Self::BudgetExceeded)

@@ -16,7 +16,7 @@ use super::connection::{Connection, ConnectionPhase};
 use super::receive_buffer::ReceiveBuffer;
 use super::wait_timer::{StallDetector, WaitTimer};
 use super::{FrameAction, Framing, FramingError};
-use crate::request_info::{BodyFailure, ClientEnd};
+use crate::request_info::{BodyFailure, BodyFault, ClientEnd};
 
 /// How long unexpected bytes are read and discarded after the last response. If bytes remained unread, the system would
 /// reset the connection, and the response might be lost.
@@ -205,7 +205,11 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         if self.framing.is_in_head() {
             self.final_response = (self.render_error)(framing_error, self.received.pending_bytes());
         } else {
-            self.body_failure.set_reason(framing_error.message(), framing_error.is_temporary());
+            self.body_failure.set_fault(BodyFault {
+                reason: framing_error.message(),
+                is_temporary: framing_error.is_temporary(),
+                is_incomplete: framing_error.is_incomplete(),
+            });
         }
         NextBytes::End
     }

@@ -5,8 +5,9 @@ use actix_web::{HttpMessage as _, HttpRequest, web};
 use futures_util::StreamExt;
 
 use crate::operation::error::ApiError;
+use crate::operation::idempotency::KEY_HEADER;
 use crate::operation::memory_budget::{MemoryPermit, SMALL_BODY_BYTES_MAX};
-use crate::request_info::{AwaitsContinue, BodyFailure};
+use crate::request_info::{AwaitsContinue, BodyFailure, BodyFault};
 
 /// The maximum number of bytes of a body.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -18,8 +19,9 @@ pub(crate) struct ReceivedBody {
     pub(crate) memory: Option<MemoryPermit>,
 }
 
-/// Reads a body of at most 1 MiB. If the body is larger or arrives too slowly, fails with a 400 that closes the
-/// connection. Memory for a large body is reserved before the body is read further.
+/// Reads a body of at most 1 MiB. If the body is larger or arrives too slowly, fails with an error that closes the
+/// connection: 503 if a retry may succeed, or if a body with an idempotency key is incomplete, because a 400 would mean
+/// that no earlier attempt with this key took effect; otherwise 400. Memory for a large body is reserved before the body is read further.
 pub(crate) async fn read_body(
     request: &HttpRequest,
     payload: web::Payload,
@@ -34,8 +36,13 @@ pub(crate) async fn read_body(
         require_json(headers)?; // reading asks a client that waits for `100 Continue` to send the body
     }
     read_chunks(payload, declared.unwrap_or(BODY_BYTES_MAX), memory).await.unwrap_or_else(|| {
-        let fault = request.conn_data::<BodyFailure>().and_then(BodyFailure::reason);
-        Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).closing_connection())
+        let fault = request.conn_data::<BodyFailure>().and_then(BodyFailure::fault).unwrap_or(BodyFault {
+            reason: "the body must be sent completely",
+            is_temporary: false,
+            is_incomplete: true,
+        });
+        let may_retry = fault.is_temporary || (fault.is_incomplete && headers.contains_key(KEY_HEADER));
+        Err(ApiError::unreadable_request(fault.reason, may_retry).closing_connection())
     })
 }
 

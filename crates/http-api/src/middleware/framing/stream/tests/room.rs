@@ -91,8 +91,7 @@ fn valid_credentials_make_room_for_the_body_of_their_own_request() {
         };
         let (body, ()) = futures_util::future::join(read_next(&mut stream), admit).await;
         assert_eq!(body, (b"012345678".to_vec(), 0));
-        assert_eq!(stream.body_failure().reason(), None);
-        assert!(!stream.body_failure().is_temporary());
+        assert_eq!(stream.body_failure().fault().map(|fault| fault.reason), None);
     });
 }
 
@@ -107,7 +106,10 @@ fn a_body_without_room_is_refused_when_it_is_read_without_valid_credentials() {
         };
         let (body, ()) = futures_util::future::join(read_next(&mut stream), read).await;
         assert_eq!(body, (Vec::new(), 0));
-        assert_eq!(stream.body_failure().reason(), Some(FramingError::BudgetExceeded.message()));
-        assert!(stream.body_failure().is_temporary());
+        assert_eq!(
+            stream.body_failure().fault().map(|fault| fault.reason),
+            Some(FramingError::BudgetExceeded.message())
+        );
+        assert!(stream.body_failure().fault().unwrap().is_temporary);
     });
 }
