@@ -20,9 +20,10 @@ pub enum Error {
         /// The request's id, with which the service's operator can find the request in the log.
         request_id: String,
     },
-    /// A POST may have taken effect: an attempt got no readable response or a server error, and no later response settled
-    /// whether it was executed. Send the request again with the same key until it succeeds or is refused with status 404,
-    /// or with status 400 and a code other than `idempotency_key_reused`; no other refusal settles the outcome.
+    /// A POST may have taken effect: an attempt got no readable response or a server error, and no later response
+    /// settled whether it was executed. Send the request again with the same key until it succeeds or is refused with
+    /// status 404, or with status 400 and a code other than `idempotency_key_reused`; no other refusal settles the
+    /// outcome.
     #[error(
         "the outcome is unknown ({last_error}); send the request again with the idempotency key {idempotency_key}"
     )]

@@ -11,7 +11,8 @@ use guerdon_client::AsyncClient;
 use guerdon_client::{Client, Credentials, Error};
 use serde_json::{Value, json};
 
-/// Serves one connection for each response; an empty response closes the connection. Returns the requests in lower case.
+/// Serves one connection for each response; an empty response closes the connection. Returns the requests in lower
+/// case.
 fn start_server<R: AsRef<[u8]> + Sync + 'static>(
     responses: &'static [R],
 ) -> (String, JoinHandle<Vec<String>>) {

@@ -55,8 +55,8 @@ pub fn prune_expired(
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     let events_before = periods.events.map(|period| now - period);
     store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
-    // If a partition cannot be dropped, everything else is deleted nevertheless. Its events are deleted one by one, unless
-    // the next run may succeed in dropping it.
+    // If a partition cannot be dropped, everything else is deleted nevertheless. Its events are deleted one by one,
+    // unless the next run may succeed in dropping it.
     let mut drop_error = None;
     if let Some(before) = events_before {
         drop_error = drop_expired_event_partitions(store, before, pacer, &mut pruned.event_partitions).err();
@@ -125,8 +125,8 @@ fn prune_all(
 }
 
 /// Stores the time before which events may be missing, unless a later time is stored, so that verification does not
-/// report them. Must be called before events are deleted. A stored time after `now` was stored while the clock was ahead,
-/// and is replaced by `now`.
+/// report them. Must be called before events are deleted. A stored time after `now` was stored while the clock was
+/// ahead, and is replaced by `now`.
 pub(crate) fn record_events_pruned_before<T: Settings + ?Sized>(
     tx: &mut T,
     before: Option<Timestamp>,

@@ -1,9 +1,10 @@
 //! The partitions of `events`, `deliveries` and `attempts`: ranges of the event's id, which increases with time.
 //!
 //! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are
-//! past their retention. The first range, which is created together with the others of a new database, contains everything
-//! before them, such as the events of an imported company, and is never dropped. Events outside all ranges are in the default partitions. From both, events
-//! are deleted row by row. The three tables have the same ranges, and their partitions the same suffixes.
+//! past their retention. The first range, which is created together with the others of a new database, contains
+//! everything before them, such as the events of an imported company, and is never dropped. Events outside all ranges
+//! are in the default partitions. From both, events are deleted row by row. The three tables have the same ranges, and
+//! their partitions the same suffixes.
 //!
 //! A default partition must stay small: PostgreSQL reads all of it, under an exclusive lock, before it creates another
 //! partition.
@@ -33,8 +34,8 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// A range spans at least a week, and at most a quarter of a year.
 const DAYS_MIN: u32 = 7;
 const DAYS_MAX: u32 = 91;
-/// A range with an undelivered event stays. If there are more ranges than this, new ones have the maximum length, so that
-/// there are few partitions even after ten years: most queries read all of them.
+/// A range with an undelivered event stays. If there are more ranges than this, new ones have the maximum length, so
+/// that there are few partitions even after ten years: most queries read all of them.
 const SHORT_RANGES_MAX: usize = 24;
 /// The suffix of the partitions for everything before the database was created.
 const EARLIER: &str = "earlier";

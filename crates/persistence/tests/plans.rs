@@ -71,7 +71,8 @@ fn full_scans(plan: &[String]) -> Vec<&String> {
     plan.iter().filter(reads_all).collect()
 }
 
-/// Rows for 100 providers with one company each, including the fixture's own. `ID` makes an id of `i`, `AT` a timestamp.
+/// Rows for 100 providers with one company each, including the fixture's own. `ID` makes an id of `i`, `AT` a
+/// timestamp.
 const ROWS: &str = "
     INSERT INTO providers (id, name, api_key, api_secret_hash, encrypted_shared_secret, manages_all_domain_resources, suspended,
       created_at, updated_at) SELECT ID, 'P', 'p' || i, BYTES, BYTES, FALSE, FALSE, AT, AT FROM n WHERE i < 100;

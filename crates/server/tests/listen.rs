@@ -66,6 +66,12 @@ fn listen_command(sample: &SampleCompany, home: &Path) -> Command {
     command
 }
 
+/// Sends a recognition from the first user to the second. Returns its id.
+fn send_recognition(service: &TestService, sample: &SampleCompany) -> String {
+    let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
+    sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
+}
+
 fn next(receiver: &WebhookReceiver) -> ReceivedRequest {
     let arrival = receiver.next_request();
     arrival.verify_signature(&receiver.url(), SECRET).unwrap();
@@ -78,10 +84,7 @@ fn events_arrive_live_and_resume_after_a_restart() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         sample.fund_peer_wallets(service, 1_000);
-        let send = || {
-            let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
-            sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
-        };
+        let send = || send_recognition(service, &sample);
         let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         let first = send();
         let listener = Listener::start(service, &sample, &receiver, home.path(), &["--since", "1h"]);
@@ -121,10 +124,7 @@ fn the_first_run_starts_with_new_events() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         sample.fund_peer_wallets(service, 1_000);
-        let send = || {
-            let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
-            sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
-        };
+        let send = || send_recognition(service, &sample);
         send();
         let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         let _listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
@@ -138,12 +138,7 @@ fn a_restart_repeats_only_the_event_in_flight() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         sample.fund_peer_wallets(service, 1_000);
-        let ids: Vec<String> = (0..3)
-            .map(|_| {
-                let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
-                sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
-            })
-            .collect();
+        let ids: Vec<String> = (0..3).map(|_| send_recognition(service, &sample)).collect();
         let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         let came = || next(&receiver).json()["data"]["id"].as_str().unwrap().to_owned();
         receiver.queue_replies([Reply::AfterRelease(200)]);

@@ -82,9 +82,9 @@ pub fn verify(secret: impl AsRef<[u8]>, delivery: &Delivery<'_>, now: SystemTime
     verify_within(secret, delivery, now, REPLAY_WINDOW)
 }
 
-/// Verifies that a delivery was signed with this secret, at most `window` before or after `now`, the receiver's time. The
-/// comparison takes constant time. An empty secret matches no signature. Replays within the window are not detected:
-/// check the nonce with [`SeenNonces`](crate::SeenNonces).
+/// Verifies that a delivery was signed with this secret, at most `window` before or after `now`, the receiver's time.
+/// The comparison takes constant time. An empty secret matches no signature. Replays within the window are not
+/// detected: check the nonce with [`SeenNonces`](crate::SeenNonces).
 ///
 /// # Errors
 ///

@@ -129,8 +129,8 @@ fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Cont
     }
 }
 
-/// Checks the imported ledger and records the import, which inserted its first row after `began_at`. The company is open
-/// when the transaction commits.
+/// Checks the imported ledger and records the import, which inserted its first row after `began_at`. The company is
+/// open when the transaction commits.
 pub fn finish_import<T>(
     tx: &mut T,
     incoming: &IncomingCompany,

@@ -114,8 +114,8 @@ pub trait Store: Send + Sync {
     /// transaction. If any call inside fails, the transaction rolls back, whatever the verdict.
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
-    /// Like [`Store::run_transaction`], for a unit of work that may take seconds or hours. Other units never wait for its
-    /// commit to learn their own result.
+    /// Like [`Store::run_transaction`], for a unit of work that may take seconds or hours. Other units never wait for
+    /// its commit to learn their own result.
     fn run_long_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         self.run_transaction(work)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use time::Duration;
 
+use super::{FAILURE_PAUSE, end_pauses};
 use crate::any_provider;
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
@@ -20,8 +21,6 @@ use crate::values::{IsoDate, ScheduleId};
 const RETRY_INTERVAL: Duration = Duration::HOUR;
 /// How long the distribution of a date is retried before the date is skipped permanently.
 const DATE_RETRY_PERIOD: Duration = Duration::DAY;
-/// How long a schedule, or an unfinished distribution, is paused after it failed, so that others run.
-pub(super) const FAILURE_PAUSE: Duration = Duration::MINUTE;
 
 /// The schedules for which the store failed, and until when they are paused.
 pub type PausedSchedules = BTreeMap<ScheduleId, Timestamp>;
@@ -89,8 +88,7 @@ pub fn run_next_due_date(
     paused: &mut PausedSchedules,
 ) -> Result<Option<ProcessedDate>, DueDateError> {
     let now = commands.context_sources.clock.now();
-    // A longer wait means that the clock was set back.
-    paused.retain(|_, until| *until > now && *until <= now + FAILURE_PAUSE);
+    end_pauses(paused, now);
     let paused_ids: Vec<ScheduleId> = paused.keys().copied().collect();
     let mut next_id = None;
     let processed = store

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use time::Duration;
 use uuid::Uuid;
 
-use super::due_dates::FAILURE_PAUSE;
+use super::{FAILURE_PAUSE, end_pauses};
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::ContinueDistribution;
 use crate::model::Requester;
@@ -60,8 +60,7 @@ pub fn finish_distributions(
     let unfinished = store.read_snapshot(|reads| reads.distributions_in_transit())?.distributions;
     let requester = Requester::SCHEDULE;
     let now = commands.context_sources.clock.now();
-    // A longer wait means that the clock was set back.
-    paused.retain(|_, until| *until > now && *until <= now + FAILURE_PAUSE);
+    end_pauses(paused, now);
     let mut failed = Vec::new();
     for (entry_id, owner) in unfinished {
         if paused.contains_key(&entry_id) {

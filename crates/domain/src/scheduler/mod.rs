@@ -5,3 +5,17 @@ mod finish_distributions;
 
 pub use due_dates::{DateOutcome, DueDateError, PausedSchedules, ProcessedDate, run_next_due_date};
 pub use finish_distributions::{PausedDistributions, UnfinishedDistribution, finish_distributions};
+
+use std::collections::BTreeMap;
+
+use time::Duration;
+
+use crate::ports::Timestamp;
+
+/// How long a schedule, or an unfinished distribution, is paused at most after it failed, so that others run.
+const FAILURE_PAUSE: Duration = Duration::MINUTE;
+
+/// Ends the pauses that are over, and those that are too long because the clock was set back.
+fn end_pauses<K: Ord>(paused: &mut BTreeMap<K, Timestamp>, now: Timestamp) {
+    paused.retain(|_, until| *until > now && *until <= now + FAILURE_PAUSE);
+}

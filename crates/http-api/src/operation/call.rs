@@ -73,7 +73,7 @@ impl Call {
 
     /// The id in the path, of an object of any type; `None` if the path has none, or one that is not a UUID.
     pub(crate) fn path_uuid(&self) -> Option<Uuid> {
-        self.id()?.parse::<CompanyId>().ok().map(CompanyId::as_uuid)
+        self.id()?.parse::<CompanyId>().ok().map(CompanyId::as_uuid) // the ids of all types have the same format
     }
 
     /// Parses the query with `read`. Fails with 400 if the query is invalid.

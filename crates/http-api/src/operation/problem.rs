@@ -25,7 +25,8 @@ pub(crate) struct Problem<'a> {
     code: ErrorCode,
     /// The id of the request, as in `X-Request-Id`. Example: `"019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     request_id: &'a str,
-    /// The invalid fields of the path, the query or the body, in the order of the detail; empty if the error concerns no field.
+    /// The invalid fields of the path, the query or the body, in the order of the detail; empty if the error concerns
+    /// no field.
     errors: Vec<FieldError>,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct ServerSettings {
 pub(super) struct SmtpConnection {
     inner: AsyncSmtpConnection,
     is_usable: bool,
-    is_message_sent: bool,
+    may_have_accepted: bool,
 }
 
 impl SmtpConnection {
@@ -70,7 +70,7 @@ impl SmtpConnection {
         if let Some(credentials) = &url.credentials {
             inner.auth(&MECHANISMS, credentials).await.map_err(failed("signing in"))?;
         }
-        Ok(Self { inner, is_usable: true, is_message_sent: false })
+        Ok(Self { inner, is_usable: true, may_have_accepted: false })
     }
 
     /// Whether the next message can be sent over this connection, after [`Self::reset_session`].
@@ -78,9 +78,9 @@ impl SmtpConnection {
         self.is_usable
     }
 
-    /// Whether sending of the message's text has begun, so that the server may have received all of it.
-    pub(super) fn is_message_sent(&self) -> bool {
-        self.is_message_sent
+    /// Whether the server may have accepted the latest message: the sending of its text has begun.
+    pub(super) fn may_have_accepted(&self) -> bool {
+        self.may_have_accepted
     }
 
     /// Prepares the connection for the next message; false if the server no longer responds as it should.
@@ -91,7 +91,7 @@ impl SmtpConnection {
     /// Sends a message. If the caller drops the future, the connection is no longer usable.
     pub(super) async fn send_message(&mut self, message: &EncodedMessage) -> Result<(), SendFailure> {
         require_ascii(message)?;
-        (self.is_usable, self.is_message_sent) = (false, false);
+        (self.is_usable, self.may_have_accepted) = (false, false);
         let is_completed = |response: &Response| response.code().severity == Severity::PositiveCompletion;
         let mail = Mail::new(Some(message.from.clone()), vec![]);
         let response = self.send_command("MAIL FROM", mail).await.map_err(StepError::into_server_failure)?;
@@ -101,7 +101,7 @@ impl SmtpConnection {
         expect_response("RCPT TO", &response, is_completed)?;
         let response = self.send_command("DATA", Data).await.map_err(StepError::into_mail_failure)?;
         expect_response("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
-        self.is_message_sent = true;
+        self.may_have_accepted = true;
         let bytes = message.as_bytes();
         // `message` appends the line break of the last line.
         let response = self.inner.message(bytes.strip_suffix(b"\r\n").unwrap_or(bytes)).await;
@@ -207,7 +207,8 @@ fn expect_response(
     Err(SendFailure::mail(format!("{step}: unexpected response {} from the server", response.code())))
 }
 
-/// Describes a failed command for the log: by the codes of the response, without its text, which may repeat a recipient.
+/// Describes a failed command for the log: by the codes of the response, without its text, which may repeat a
+/// recipient.
 fn describe_error(step: &str, cause: &Error) -> String {
     let Some(code) = cause.status() else {
         return if cause.is_response() {

@@ -38,8 +38,8 @@ impl SmtpSession {
         Ok(())
     }
 
-    /// Sends a message over the existing connection or, if that is closed, over a new one. Keeps the connection for the next
-    /// message unless its state is unknown afterwards.
+    /// Sends a message over the existing connection or, if that is closed, over a new one. Keeps the connection for the
+    /// next message unless its state is unknown afterwards.
     pub(super) fn send_message(
         &mut self,
         server: &ServerSettings,
@@ -51,13 +51,13 @@ impl SmtpSession {
             let deadline = Instant::now() + time_limit;
             let mut connection = connect_or_reuse(connection_slot.take(), server, time_limit).await?;
             let result = timeout_at(deadline, connection.send_message(message)).await;
-            let is_message_sent = connection.is_message_sent();
+            let may_have_accepted = connection.may_have_accepted();
             if connection.is_usable() {
                 *connection_slot = Some(connection);
             }
             result.unwrap_or_else(|_elapsed| {
                 let message = format!("not finished within {time_limit:?}");
-                Err(if is_message_sent {
+                Err(if may_have_accepted {
                     SendFailure::unconfirmed(message)
                 } else {
                     SendFailure::mail(message)

@@ -103,8 +103,8 @@ impl Job {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
 
-    /// Counts an attempt that conflicted with another transaction. A large command then lets others go first, because one
-    /// worker executes all large commands.
+    /// Counts an attempt that conflicted with another transaction. A large command then lets others go first, because
+    /// one worker executes all large commands.
     pub(super) fn count_retry(&mut self, now: Instant) {
         self.retries += 1;
         self.paused_until = self.is_large().then(|| now + LARGE_RETRY_PAUSE);

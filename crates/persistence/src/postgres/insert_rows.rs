@@ -28,8 +28,8 @@ impl<R: TableRow> QueryFragment<Pg> for InsertRows<'_, R> {
         for part in ["INSERT INTO ", R::TABLE, " (", R::COLUMN_NAMES, ") SELECT unnest("] {
             out.push_sql(part);
         }
-        // Calls of `unnest` in the select list produce their rows in step. In FROM, PostgreSQL would first materialize the
-        // result and every array.
+        // Calls of `unnest` in the select list produce their rows in step. In FROM, PostgreSQL would first materialize
+        // the result and every array.
         R::push_arrays(&self.0, "), unnest(", out.reborrow())?;
         out.push_sql(")");
         Ok(())

@@ -72,7 +72,8 @@ fn push_update<'b>(
     out.push_sql(
         "UPDATE deliveries AS d SET lease_id = NULL, \
          attempts = d.attempts + CASE WHEN new.id IS NULL THEN 0 ELSE 1 END, \
-         state = CASE WHEN settled.attempt_id IS NULL OR new.id IS NOT NULL THEN settled.state ELSE settled.state_if_recorded END, \
+         state = CASE WHEN settled.attempt_id IS NULL OR new.id IS NOT NULL THEN settled.state \
+         ELSE settled.state_if_recorded END, \
          next_attempt_at = CASE WHEN settled.attempt_id IS NULL OR new.id IS NOT NULL THEN settled.due \
          ELSE settled.due_if_recorded END FROM unnest(",
     );

@@ -171,9 +171,9 @@ impl ReadUsers for Unit<'_> {
         employee_ids: &[SingleLine],
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError> {
-        // Two queries instead of an OR: each is one index scan. The literal keeps diesel from preparing them in advance,
-        // so that PostgreSQL plans them with their keys: a plan from when the table was almost empty would compare
-        // each user of the company with each key.
+        // Two queries instead of an OR: each is one index scan. The literal keeps diesel from preparing them in
+        // advance, so that PostgreSQL plans them with their keys: a plan from when the table was almost empty would
+        // compare each user of the company with each key.
         let active = || {
             let of_company = users::company_id.eq(Id(company)).and(users::deleted_at.is_null());
             users::table.filter(of_company.and(sql::<Bool>("TRUE"))).select(UserRow::as_select())

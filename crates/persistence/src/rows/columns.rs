@@ -24,8 +24,8 @@ pub(crate) trait DeclaredRow: Sized {
 
     fn column_arrays(rows: &[Self]) -> Self::Arrays<'_>;
 
-    /// Appends the arrays, with a separator, as arguments of one call of `unnest` or of several. The SQL is the same for
-    /// any number of rows, so the statement stays prepared.
+    /// Appends the arrays, with a separator, as arguments of one call of `unnest` or of several. The SQL is the same
+    /// for any number of rows, so the statement stays prepared.
     fn push_arrays<'b>(
         arrays: &'b Self::Arrays<'_>,
         separator: &str,

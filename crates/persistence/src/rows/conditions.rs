@@ -16,11 +16,13 @@ pub(crate) const SENT: &str = "state = 2";
 /// Notifications that were given up (`notifications_given_up`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
-/// Journal entries that change a company itself: its creation, its rate, its provider (`journal_entries_company_changes`).
+/// Journal entries that change a company itself: its creation, its rate, its provider
+/// (`journal_entries_company_changes`).
 pub(crate) const CHANGES_COMPANY: &str = "kind <= 3";
 /// Journal entries that amend a recognition (`journal_entries_amended`).
 pub(crate) const IS_AMENDMENT: &str = "kind = 5";
-/// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_unique_subject`).
+/// Journal entries that can occur only once for their subject: refunds and deletions
+/// (`journal_entries_unique_subject`).
 pub(crate) const IS_ONCE_PER_SUBJECT: &str = "kind IN (9, 11)";
 
 /// Journal entries other than sent recognitions, which are the most frequent kind (`journal_entries_not_recognitions`,

@@ -29,7 +29,7 @@ pub(super) struct DueDistributions {
     store: Arc<dyn Store>,
     commands: BlockingCommandQueue,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
-    previous_run_failed: bool,
+    has_failed: bool,
     paused_schedules: PausedSchedules,
     paused_distributions: PausedDistributions,
     /// The schedules that have been logged because their last attempt failed.
@@ -44,7 +44,7 @@ impl DueDistributions {
         Self {
             store,
             commands,
-            previous_run_failed: false,
+            has_failed: false,
             paused_schedules: PausedSchedules::default(),
             paused_distributions: PausedDistributions::default(),
             failed_schedules: BTreeSet::new(),
@@ -79,12 +79,12 @@ impl DueDistributions {
                     }
                 }
                 Err(DueDateError { schedule: None, cause }) => {
-                    let failed_before = std::mem::replace(&mut self.previous_run_failed, true);
+                    let failed_before = std::mem::replace(&mut self.has_failed, true);
                     return (!failed_before).then_some(cause);
                 }
             }
         }
-        self.previous_run_failed = false;
+        self.has_failed = false;
         None
     }
 

@@ -1,5 +1,5 @@
-//! Regular tasks of `serve`: deletes records past their retention, and verifies the ledger daily. The tasks never run at
-//! the same time, and use one connection.
+//! Regular tasks of `serve`: deletes records past their retention, and verifies the ledger daily. The tasks never run
+//! at the same time, and use one connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

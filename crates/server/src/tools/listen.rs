@@ -136,8 +136,8 @@ impl Listen {
     }
 }
 
-/// Returns the cursor after the events that exist now. It starts the feed after all events, because this machine's clock
-/// and that of the service may differ.
+/// Returns the cursor after the events that exist now. It starts the feed after all events, because this machine's
+/// clock and that of the service may differ.
 fn find_feed_end(client: &Client) -> Result<String, Error> {
     next_event(client, Start::Moment("9999-12-31T00:00:00.000Z"), 0).map(|page| page.next)
 }

@@ -52,8 +52,8 @@ pub struct DispatcherLimits {
     pub settled_per_transaction: usize,
     /// How often the outbox is read if the dispatcher is not woken.
     pub scan_interval: Duration,
-    /// The minimum time between two reads of the outbox, however often the dispatcher is woken. It is also at least twice
-    /// the duration of the last read, up to `scan_interval`.
+    /// The minimum time between two reads of the outbox, however often the dispatcher is woken. It is also at least
+    /// twice the duration of the last read, up to `scan_interval`.
     pub scan_interval_min: Duration,
     /// How long the dispatcher waits after a failure of the store.
     pub error_backoff: Duration,

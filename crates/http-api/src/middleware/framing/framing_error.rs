@@ -68,9 +68,9 @@ impl FramingError {
         }
     }
 
-    /// Whether the end of the request is missing.
-    pub(crate) fn is_incomplete(self) -> bool {
-        matches!(self, Self::SlowHead | Self::SlowBody | Self::Incomplete)
+    /// Whether the end of a body is missing.
+    pub(crate) fn is_incomplete_body(self) -> bool {
+        matches!(self, Self::SlowBody | Self::Incomplete)
     }
 
     /// Whether the same request may succeed later.

@@ -208,7 +208,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
             self.body_failure.set_fault(BodyFault {
                 reason: framing_error.message(),
                 is_temporary: framing_error.is_temporary(),
-                is_incomplete: framing_error.is_incomplete(),
+                is_incomplete: framing_error.is_incomplete_body(),
             });
         }
         NextBytes::End

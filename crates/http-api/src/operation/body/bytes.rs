@@ -21,7 +21,8 @@ pub(crate) struct ReceivedBody {
 
 /// Reads a body of at most 1 MiB. If the body is larger or arrives too slowly, fails with an error that closes the
 /// connection: 503 if a retry may succeed, or if a body with an idempotency key is incomplete, because a 400 would mean
-/// that no earlier attempt with this key took effect; otherwise 400. Memory for a large body is reserved before the body is read further.
+/// that no earlier attempt with this key took effect; otherwise 400. Memory for a large body is reserved before the
+/// body is read further.
 pub(crate) async fn read_body(
     request: &HttpRequest,
     payload: web::Payload,

@@ -35,8 +35,8 @@ const REOPEN_WITH_ARCHIVE: &str = "; or keep it in this cell: an archive of this
 
 /// Write a company and everything that belongs to it to a file.
 ///
-/// Without --hand-over, the company stays open, and the file is an archive that cannot be imported. With --hand-over, the
-/// company is closed in this cell, and `guerdon company import` opens it in another one.
+/// Without --hand-over, the company stays open, and the file is an archive that cannot be imported. With --hand-over,
+/// the company is closed in this cell, and `guerdon company import` opens it in another one.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company export acme.example --to NEW_FILE
@@ -48,8 +48,8 @@ pub(crate) struct Export {
     /// The file to create, with mode 0600. A running service that holds the embedded database writes it itself
     #[arg(long, value_name = "FILE", value_parser = absolute_path)]
     to: PathBuf,
-    /// Close the company here, so that another cell can import the file. Repeating the command after it succeeded writes
-    /// a file with the same hand-over token
+    /// Close the company here, so that another cell can import the file. Repeating the command after it succeeded
+    /// writes a file with the same hand-over token
     #[arg(long)]
     hand_over: bool,
     /// Replace an existing file

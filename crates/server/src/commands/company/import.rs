@@ -21,8 +21,8 @@ use crate::company_archive::{ArchiveError, ArchiveReader};
 
 /// Import a company that another cell has handed over, or refuse it permanently.
 ///
-/// Reads and checks the whole file before it writes anything, and then inserts everything in one transaction. Repeating the
-/// command after it succeeded changes nothing. On the embedded database, other writers wait until the import ends.
+/// Reads and checks the whole file before it writes anything, and then inserts everything in one transaction. Repeating
+/// the command after it succeeded changes nothing. On the embedded database, other writers wait until the import ends.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company import ARCHIVE

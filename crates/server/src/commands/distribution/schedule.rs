@@ -1,7 +1,7 @@
 //! `guerdon distribution schedule`.
 
+use guerdon_console::numbers;
 use guerdon_domain::distributions::{CreateSchedule, Period, Schedule as Repeating, create_schedule};
-use guerdon_domain::money::Points;
 use guerdon_domain::values::IsoDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -96,7 +96,7 @@ impl CommandView for ScheduleView {
     fn to_text(&self) -> String {
         let Self { id, points, wallet, every, .. } = self;
         let next = self.next.as_deref().unwrap_or("never");
-        let points = Points::new(*points).unwrap_or_default().to_text();
+        let points = numbers::count_with_noun(points.unsigned_abs(), "point", "points");
         format!("schedule {id}: {points} into each {wallet} every {every}, next on {next}")
     }
 }

@@ -10,8 +10,8 @@ use ring::digest::{SHA256, digest};
 
 use crate::platform::files;
 
-/// How far the events have been forwarded. Its file contains the start time and, if events have been read, a space and the
-/// cursor.
+/// How far the events have been forwarded. Its file contains the start time and, if events have been read, a space and
+/// the cursor.
 pub(super) struct ListenProgress {
     file: PathBuf,
     since: String,
