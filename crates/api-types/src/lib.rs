@@ -8,4 +8,6 @@ pub mod values;
 pub mod views;
 mod wire_value;
 
+pub use body::Fields;
+pub use docs::FieldDocs;
 pub use wire_value::WireValue;

@@ -1,7 +1,7 @@
 //! Account statements: the opening balance, the entries with the balance after each, and the closing balance.
 
 use crate::money::{Amount, PointsPerDollar};
-use crate::ports::{AccountEntry, ReadAccountEntries, StoreError};
+use crate::ports::{AccountEntry, ReadAccounts, StoreError};
 use crate::values::Timestamp;
 use crate::wallets::{Account, Direction};
 
@@ -29,7 +29,7 @@ pub enum StatementLine {
 
 /// Calls `visit` for each line of an account's statement, until `visit` returns an error. The statement of a
 /// past period never changes, because entries never change, and a new entry has the time at which its points move.
-pub fn visit_statement<R: ReadAccountEntries + ?Sized, E: From<StoreError>>(
+pub fn visit_statement<R: ReadAccounts + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,
     period: StatementPeriod,

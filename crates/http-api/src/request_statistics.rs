@@ -1,19 +1,14 @@
 //! Counts responses for the daily statistics.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use guerdon_domain::ports::{DURATION_BUCKET_COUNT, DurationCounts};
+use guerdon_domain::ports::DurationCounts;
 
 /// Counts responses; see [`RequestCounts`].
 #[derive(Debug, Default)]
-pub struct RequestStatistics {
-    requests: AtomicI64,
-    client_errors: AtomicI64,
-    server_errors: AtomicI64,
-    duration_micros: AtomicI64,
-    durations: [AtomicI64; DURATION_BUCKET_COUNT],
-}
+pub struct RequestStatistics(Mutex<RequestCounts>);
 
 /// The counts since the last call of [`RequestStatistics::take_counts`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,32 +27,21 @@ pub struct RequestCounts {
 impl RequestStatistics {
     /// Counts a response. `is_planned` is true for the 503 during maintenance.
     pub(crate) fn record_response(&self, status: u16, is_planned: bool, duration: Duration) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        match status {
-            400..=499 => self.client_errors.fetch_add(1, Ordering::Relaxed),
-            500.. if !is_planned => self.server_errors.fetch_add(1, Ordering::Relaxed),
-            _ => 0,
-        };
-        self.duration_micros
-            .fetch_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX), Ordering::Relaxed);
-        if let Some(bucket) = self.durations.get(DurationCounts::bucket_of(duration)) {
-            bucket.fetch_add(1, Ordering::Relaxed);
-        }
+        let mut counts = self.lock();
+        counts.requests += 1;
+        counts.client_errors += i64::from((400..500).contains(&status));
+        counts.server_errors += i64::from(status >= 500 && !is_planned);
+        counts.duration_micros += i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        counts.durations.add(DurationCounts::bucket_of(duration), 1);
     }
 
     /// Takes the counts and resets them.
     pub fn take_counts(&self) -> RequestCounts {
-        let mut durations = DurationCounts::default();
-        for (bucket, count) in self.durations.iter().enumerate() {
-            durations.add(bucket, count.swap(0, Ordering::Relaxed));
-        }
-        RequestCounts {
-            durations,
-            requests: self.requests.swap(0, Ordering::Relaxed),
-            client_errors: self.client_errors.swap(0, Ordering::Relaxed),
-            server_errors: self.server_errors.swap(0, Ordering::Relaxed),
-            duration_micros: self.duration_micros.swap(0, Ordering::Relaxed),
-        }
+        mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RequestCounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

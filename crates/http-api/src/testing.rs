@@ -8,9 +8,7 @@ use ipnet::IpNet;
 use schemars::SchemaGenerator;
 
 use crate::endpoints::ROUTES;
-use crate::operation::error::ApiError;
-use crate::operation::query::Query;
-use crate::operation::read_key_header;
+use crate::operation::{ApiError, Query, read_key_header};
 use crate::request_info::forwarded_address;
 
 pub use crate::middleware::testing::{

@@ -24,7 +24,7 @@ pub enum Access {
 /// An open database. Requests and background jobs do not compete for the same connections.
 pub struct OpenDatabase {
     /// For work that a client waits for. A unit of work that is not committed within
-    /// `Deadlines::REQUEST.commit` is rolled back. On PostgreSQL, reads and writes have separate connections.
+    /// `Deadlines::COMMIT` is rolled back. On PostgreSQL, reads and writes have separate connections.
     pub requests: Arc<dyn Store>,
     /// For commands that move points, from requests, the operator and schedules.
     pub commands: Arc<dyn CommandQueue>,

@@ -21,7 +21,7 @@ use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
-use crate::rows::types::{Id, Identifier, first_id_of_millisecond};
+use crate::rows::{Id, Identifier, first_id_of_millisecond};
 
 /// The partitioned tables, their key, and the storage parameters of their partitions. Other transactions lock them in
 /// this order, too.

@@ -6,13 +6,9 @@
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),* $(,)? } $($text:expr),+) => {
         $(#[$doc])*
+        #[derive(diesel::query_builder::QueryId)]
         pub(super) struct $name {
             $(pub(super) $field: $rust,)*
-        }
-
-        impl diesel::query_builder::QueryId for $name {
-            type QueryId = Self;
-            const HAS_STATIC_QUERY_ID: bool = true;
         }
 
         impl diesel::query_builder::Query for $name {

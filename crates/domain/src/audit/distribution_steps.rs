@@ -1,17 +1,9 @@
 //! Checks the transfers of a distribution in steps.
 
 use super::StoredTransfer;
-use crate::model::JournalEntry;
-use crate::money::{Amount, Points, payment_price};
-use crate::wallets::{Account, Reason, WalletType};
-
-/// The terms of a distribution that its transfers must match: the wallet, the points for each receiver, and
-/// the number of receivers.
-pub(super) struct DistributionTerms {
-    pub(super) wallet: WalletType,
-    pub(super) points: Points,
-    pub(super) receivers: u32,
-}
+use crate::model::{EntryKind, JournalEntry};
+use crate::money::{Amount, payment_price};
+use crate::wallets::{Account, Reason};
 
 /// The transfers of a distribution in steps that were read so far.
 #[derive(Default)]
@@ -26,23 +18,20 @@ impl StepsAudit {
     /// Whether a transfer belongs to a distribution in steps: it credits or debits the account in transit.
     pub(super) fn is_step_transfer(entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
         let transit = Account::Transit(entry.company_id);
-        transfer.debit.is_account(transit) || transfer.credit.is_account(transit)
+        matches!(entry.kind, EntryKind::Distribution { .. })
+            && (transfer.debit.is_account(transit) || transfer.credit.is_account(transit))
     }
 
     /// Checks the next transfer. Returns whether it is valid at this point of the distribution.
-    pub(super) fn check_transfer(
-        &mut self,
-        entry: &JournalEntry,
-        terms: &DistributionTerms,
-        transfer: &StoredTransfer,
-    ) -> bool {
+    pub(super) fn check_transfer(&mut self, entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
+        let EntryKind::Distribution { wallet, points, receivers, .. } = entry.kind else { return false };
         let (reserve, transit) = (Account::Reserve(entry.company_id), Account::Transit(entry.company_id));
-        let receivers = i64::from(terms.receivers);
+        let receivers = i64::from(receivers);
         let is_next = transfer.leg > self.last_leg
             && Reason::from_code(transfer.reason) == Some(Reason::PointDistribution);
         self.last_leg = transfer.leg;
         let has_price_of = |count: i64| {
-            let price = payment_price(entry.rate, terms.points, count);
+            let price = payment_price(entry.rate, points, count);
             price.is_some_and(|price| {
                 price.total == Amount::from_nanodollars(transfer.amount)
                     && price.points_total.get() == transfer.points
@@ -52,7 +41,7 @@ impl StepsAudit {
             ..=0 => {
                 self.paid_count += 1;
                 transfer.debit.is_account(transit)
-                    && transfer.credit.kind == terms.wallet.account_kind().code()
+                    && transfer.credit.kind == wallet.account_kind().code()
                     && has_price_of(1)
             }
             1 => {

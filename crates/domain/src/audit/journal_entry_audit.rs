@@ -1,6 +1,6 @@
 //! Checks the transfers of a journal entry against those that the entry must have.
 
-use super::distribution_steps::{DistributionTerms, StepsAudit};
+use super::distribution_steps::StepsAudit;
 use super::{AccountKey, StoredRecognition, StoredTransfer};
 use crate::model::{EntryKind, Findings, JournalEntry};
 use crate::money::{Amount, Points, Price};
@@ -98,10 +98,8 @@ impl<'a> JournalEntryAudit<'a> {
             self.rounding = Some(*transfer);
             return;
         }
-        if let EntryKind::Distribution { wallet, points, receivers, .. } = entry.kind
-            && StepsAudit::is_step_transfer(entry, transfer)
-        {
-            return self.check_step(transfer, &DistributionTerms { wallet, points, receivers }, findings);
+        if StepsAudit::is_step_transfer(entry, transfer) {
+            return self.check_step(transfer, findings);
         }
         self.leg_count += 1;
         findings.require(transfer.leg == self.leg_count, "transfer's leg", || {
@@ -142,11 +140,11 @@ impl<'a> JournalEntryAudit<'a> {
         transfer.created_at == entry.created_at || (is_step && transfer.created_at > entry.created_at)
     }
 
-    fn check_step(&mut self, transfer: &StoredTransfer, terms: &DistributionTerms, findings: &mut Findings) {
+    fn check_step(&mut self, transfer: &StoredTransfer, findings: &mut Findings) {
         if transfer.debit.is_account(Account::Reserve(self.entry.company_id)) {
             self.payer = Some(transfer.debit);
         }
-        let is_valid = self.steps.get_or_insert_default().check_transfer(self.entry, terms, transfer);
+        let is_valid = self.steps.get_or_insert_default().check_transfer(self.entry, transfer);
         findings.require(is_valid, "steps of a distribution", || {
             format!("{} does not belong to a distribution in steps", self.leg_name(transfer.leg))
         });

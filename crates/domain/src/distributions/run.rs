@@ -140,7 +140,7 @@ impl Decide for RunDistribution {
             entry.price_per_receiver(None).filter(|_| points != Points::ZERO).ok_or_else(out_of_range)?;
         let credits: Vec<Account>;
         let payment_kind = if self.is_in_steps() {
-            changes.distributions.push(steps::started_progress(&entry, &receivers));
+            changes.distributions.push((entry.id, steps::started_progress(&receivers)));
             let leg = entry.kind.leg_count().checked_add(1).ok_or_else(out_of_range)?;
             PaymentKind::SingleLeg { from: reserve, to: Account::Transit(company.id), price, leg }
         } else {

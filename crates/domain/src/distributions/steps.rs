@@ -24,9 +24,8 @@ use crate::wallets::Account;
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
 /// The stored progress of a new distribution.
-pub(super) fn started_progress(entry: &JournalEntry, receivers: &[UserId]) -> DistributionProgress {
-    let (receivers, receivers_per_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
-    DistributionProgress::Started { entry_id: entry.id, receivers, receivers_per_step }
+pub(super) fn started_progress(receivers: &[UserId]) -> DistributionProgress {
+    DistributionProgress::Started { receivers: receivers.to_vec(), receivers_per_step: RECEIVERS_PER_STEP }
 }
 
 /// Executes the next step of a distribution. Returns the number of its receivers, or `None` if nothing was
@@ -70,18 +69,15 @@ impl Decide for ContinueDistribution {
                     users.iter().filter_map(|user| entry.credited_account(Some(*user))).collect();
                 let paid = pay_share(book, entry, (*first_leg, &credits), context.clock.now())?;
                 let unpaid = checked_cast::<u32, _>(users.len()) - paid;
-                changes.distributions.push(DistributionProgress::StepPaid {
-                    entry_id,
-                    first_leg: *first_leg,
-                    unpaid,
-                });
+                let progress = DistributionProgress::StepPaid { first_leg: *first_leg, unpaid };
+                changes.distributions.push((entry_id, progress));
                 Ok(Some(users.len()))
             }
             Some(DistributionStep::Return { entry, unpaid }) => {
                 if *unpaid > 0 {
                     return_unpaid(book, entry, *unpaid, context.clock.now())?;
                 }
-                changes.distributions.push(DistributionProgress::Finished { entry_id });
+                changes.distributions.push((entry_id, DistributionProgress::Finished));
                 Ok(Some(0))
             }
         }

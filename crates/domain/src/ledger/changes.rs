@@ -18,7 +18,8 @@ pub struct Changes {
     pub notifications: Vec<NewNotification>,
     /// Users to mark as deleted, and the time of their deletion.
     pub deleted_users: Vec<(UserId, Timestamp)>,
-    pub distributions: Vec<DistributionProgress>,
+    /// The progress of distributions, each with the journal entry of the distribution.
+    pub distributions: Vec<(JournalEntryId, DistributionProgress)>,
     /// Schedules that were advanced to their next date.
     pub schedules: Vec<Schedule>,
     /// The company of a decision that has no journal entry, because it changes nothing.
@@ -35,21 +36,11 @@ pub struct Changes {
 pub enum DistributionProgress {
     /// The sum is in transit, and each step pays `receivers_per_step` receivers. The legs count from 1 in the
     /// order of the receivers.
-    Started { entry_id: JournalEntryId, receivers: Vec<UserId>, receivers_per_step: usize },
+    Started { receivers: Vec<UserId>, receivers_per_step: usize },
     /// The step that starts with this leg was executed; `unpaid` of its receivers could not be paid.
-    StepPaid { entry_id: JournalEntryId, first_leg: u32, unpaid: u32 },
+    StepPaid { first_leg: u32, unpaid: u32 },
     /// All steps were executed.
-    Finished { entry_id: JournalEntryId },
-}
-
-impl DistributionProgress {
-    pub fn entry_id(&self) -> JournalEntryId {
-        match self {
-            Self::Started { entry_id, .. }
-            | Self::StepPaid { entry_id, .. }
-            | Self::Finished { entry_id } => *entry_id,
-        }
-    }
+    Finished,
 }
 
 impl Changes {

@@ -84,8 +84,8 @@ impl Facts {
                 redemption.is_refunded = true;
             }
         }
-        for progress in &changes.distributions {
-            self.distributions.remove(&progress.entry_id()); // its next step is known only after the commit
+        for (entry_id, _) in &changes.distributions {
+            self.distributions.remove(entry_id); // its next step is known only after the commit
         }
         for schedule in &changes.schedules {
             self.schedules.remove(&schedule.id);
@@ -194,7 +194,7 @@ mod tests {
         let mut facts = Facts::default();
         let [changed, other] = [1, 2].map(|id| JournalEntryId::from_uuid(Uuid::from_u128(id)));
         facts.distributions.extend([(changed, None), (other, None)]);
-        let distributions = vec![DistributionProgress::Finished { entry_id: changed }];
+        let distributions = vec![(changed, DistributionProgress::Finished)];
         facts.apply_changes(&Changes { distributions, ..Changes::default() });
         assert_eq!(facts.find_distribution_step(changed), Err(LedgerError::FactNotLoaded("distribution")));
         assert_eq!(facts.find_distribution_step(other), Ok(None));

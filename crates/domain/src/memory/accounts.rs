@@ -1,12 +1,16 @@
-//! Reads balances and opens accounts. Balances change only in `ledger/pay.rs`.
+//! Reads balances and histories, and opens accounts. Balances change only in `ledger/pay.rs`.
+
+use std::cmp::Reverse;
 
 use super::MemoryTx;
-use super::data::StoreData;
-use crate::ledger::{AccountState, require_rule};
+use super::data::{StoreData, page_of};
+use crate::ledger::{AccountState, Transfer, require_rule};
 use crate::money::Amount;
-use crate::ports::{Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp};
-use crate::values::{CompanyId, ProviderId, UserId};
-use crate::wallets::{Account, AccountKind, Wallet};
+use crate::ports::{
+    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp,
+};
+use crate::values::{CompanyId, Page, ProviderId, UserId, checked_cast};
+use crate::wallets::{Account, AccountKind, Direction, Reason, Wallet};
 
 impl StoreData {
     fn wallets_of_user(&self, user: UserId) -> Vec<Wallet> {
@@ -18,6 +22,25 @@ impl StoreData {
         };
         Account::user_wallets(user).into_iter().filter_map(wallet).collect()
     }
+}
+
+/// Converts a transfer to an entry of an account; `None` if it neither debits nor credits the account.
+fn entry_of_account(transfer: &Transfer, account: Account) -> Option<AccountEntry> {
+    let (direction, number) = match (transfer.debit, transfer.credit) {
+        ((debit, number), _) if debit == account => (Direction::Debit, number),
+        (_, (credit, number)) if credit == account => (Direction::Credit, number),
+        _ => return None,
+    };
+    Some(AccountEntry {
+        sequence: number,
+        journal_entry_id: transfer.entry_id,
+        direction,
+        amount: transfer.amount,
+        points: transfer.points,
+        rate: transfer.rate,
+        reason: transfer.reason,
+        at: transfer.at,
+    })
 }
 
 impl ReadAccounts for MemoryTx {
@@ -48,6 +71,31 @@ impl ReadAccounts for MemoryTx {
 
     fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
         self.query(|data| data.book.account(account).map(|account| account.balance))
+    }
+
+    fn list_account_entries(
+        &mut self,
+        account: Account,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<AccountEntry>, StoreError> {
+        self.query(|data| {
+            let entries =
+                data.book.transfers().iter().filter_map(|transfer| entry_of_account(transfer, account));
+            let mut entries: Vec<AccountEntry> = entries.filter(|entry| entry.sequence > after).collect();
+            entries.sort_by_key(|entry| entry.sequence);
+            entries.truncate(checked_cast(limit));
+            entries
+        })
+    }
+
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
+        self.query(|data| {
+            let entries =
+                data.book.transfers().iter().filter_map(|transfer| entry_of_account(transfer, account));
+            let entries = entries.filter(|entry| entry.reason != Reason::Rounding);
+            page_of(entries, |entry| Reverse(entry.sequence), page)
+        })
     }
 }
 

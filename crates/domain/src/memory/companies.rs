@@ -108,9 +108,7 @@ impl Companies for MemoryTx {
             let taken =
                 data.companies.values().any(|other| other.id != company.id && other.domain == company.domain);
             require_rule(!taken, "domains are unique")?;
-            if let Some(stored) = data.companies.get_mut(&company.id) {
-                *stored = company.clone();
-            }
+            data.companies.entry(company.id).and_modify(|stored| stored.clone_from(company));
             Ok(())
         })
     }

@@ -46,9 +46,7 @@ impl Corporations for MemoryTx {
 
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
         self.execute(|data| {
-            if let Some(stored) = data.corporations.get_mut(&corporation.id) {
-                *stored = corporation.clone();
-            }
+            data.corporations.entry(corporation.id).and_modify(|stored| stored.clone_from(corporation));
             Ok(())
         })
     }

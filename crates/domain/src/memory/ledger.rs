@@ -86,7 +86,7 @@ impl LedgerAccess for MemoryTx {
                     (user.deleted_at, user.updated_at) = (Some(*at), *at);
                 }
             }
-            changes.distributions.iter().for_each(|distribution| data.record_progress(distribution));
+            changes.distributions.iter().for_each(|(id, progress)| data.record_progress(*id, progress));
             data.records.extend(
                 changes.idempotency_records.iter().map(|record| (record.key.clone(), record.clone())),
             );
@@ -105,22 +105,22 @@ impl StoreData {
         })
     }
 
-    fn record_progress(&mut self, progress: &DistributionProgress) {
+    fn record_progress(&mut self, id: JournalEntryId, progress: &DistributionProgress) {
         match progress {
-            DistributionProgress::Started { entry_id, receivers, receivers_per_step: each_step } => {
+            DistributionProgress::Started { receivers, receivers_per_step: each_step } => {
                 let first_leg = |number: usize| checked_cast(number * each_step + 1);
                 let steps = receivers.chunks(*each_step).enumerate();
                 let steps = steps.map(|(number, users)| (first_leg(number), users.to_vec())).collect();
-                self.distributions.insert(*entry_id, (steps, 0));
+                self.distributions.insert(id, (steps, 0));
             }
-            DistributionProgress::StepPaid { entry_id, first_leg, unpaid } => {
-                if let Some((steps, total)) = self.distributions.get_mut(entry_id) {
+            DistributionProgress::StepPaid { first_leg, unpaid } => {
+                if let Some((steps, total)) = self.distributions.get_mut(&id) {
                     steps.remove(first_leg);
                     *total += unpaid;
                 }
             }
-            DistributionProgress::Finished { entry_id } => {
-                self.distributions.remove(entry_id);
+            DistributionProgress::Finished => {
+                self.distributions.remove(&id);
             }
         }
     }

@@ -9,7 +9,6 @@
 //!
 //! The documentation of the crate has an example.
 
-mod account_entries;
 mod accounts;
 mod companies;
 mod context_parts;

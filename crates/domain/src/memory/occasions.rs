@@ -70,9 +70,7 @@ impl Occasions for MemoryTx {
 
     fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
         self.execute(|data| {
-            if let Some((stored, _)) = data.occasions.get_mut(&occasion.id) {
-                *stored = occasion.clone();
-            }
+            data.occasions.entry(occasion.id).and_modify(|(stored, _)| stored.clone_from(occasion));
             Ok(())
         })
     }

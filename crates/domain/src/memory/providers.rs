@@ -44,9 +44,7 @@ impl Providers for MemoryTx {
                 .values()
                 .any(|other| other.id != provider.id && other.api_key == provider.api_key);
             require_rule(!taken, "API keys are unique")?;
-            if let Some(stored) = data.providers.get_mut(&provider.id) {
-                *stored = provider.clone();
-            }
+            data.providers.entry(provider.id).and_modify(|stored| stored.clone_from(provider));
             Ok(())
         })
     }

@@ -176,9 +176,7 @@ impl Users for MemoryTx {
                 !data.is_email_taken(user),
                 "email addresses are unique among a company's active users",
             )?;
-            if let Some(stored) = data.users.get_mut(&user.id) {
-                *stored = user.clone();
-            }
+            data.users.entry(user.id).and_modify(|stored| stored.clone_from(user));
             Ok(())
         })
     }

@@ -1,11 +1,7 @@
 //! Numbers of points.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::InvalidNumber;
-
-const EXPECTED: &str = "a whole number of points, at least 0";
+use super::invalid_number::whole_number;
 
 /// A number of points, never negative: what providers send and see (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,30 +48,4 @@ impl Points {
     }
 }
 
-impl fmt::Display for Points {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl TryFrom<i64> for Points {
-    type Error = InvalidNumber;
-
-    fn try_from(count: i64) -> Result<Self, InvalidNumber> {
-        Self::new(count).ok_or_else(|| InvalidNumber::new(count, EXPECTED))
-    }
-}
-
-impl FromStr for Points {
-    type Err = InvalidNumber;
-
-    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
-        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, EXPECTED))
-    }
-}
-
-impl From<Points> for i64 {
-    fn from(points: Points) -> Self {
-        points.0
-    }
-}
+whole_number!(Points, "a whole number of points, at least 0");

@@ -1,12 +1,8 @@
 //! A company's conversion rate.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::amount::NANODOLLARS_PER_DOLLAR;
+use super::invalid_number::whole_number;
 use super::{Amount, InvalidNumber, Points};
-
-const EXPECTED: &str = "a rate of 1 to 10,000 points per dollar";
 
 /// A hundredth of a point, times the rate, in nano-dollars × points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
@@ -120,30 +116,4 @@ impl Default for PointsPerDollar {
     }
 }
 
-impl fmt::Display for PointsPerDollar {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl TryFrom<i64> for PointsPerDollar {
-    type Error = InvalidNumber;
-
-    fn try_from(points: i64) -> Result<Self, InvalidNumber> {
-        Self::new(points).ok_or_else(|| InvalidNumber::new(points, EXPECTED))
-    }
-}
-
-impl FromStr for PointsPerDollar {
-    type Err = InvalidNumber;
-
-    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
-        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, EXPECTED))
-    }
-}
-
-impl From<PointsPerDollar> for i64 {
-    fn from(rate: PointsPerDollar) -> Self {
-        rate.0
-    }
-}
+whole_number!(PointsPerDollar, "a rate of 1 to 10,000 points per dollar");

@@ -1,9 +1,9 @@
 //! The accounts of the ledger.
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::money::{Amount, PointsPerDollar};
-use crate::values::{CompanyId, ProviderId, UserId};
-use crate::wallets::{Account, Wallet, WalletType};
+use crate::money::{Amount, Points, PointsPerDollar};
+use crate::values::{CompanyId, JournalEntryId, Page, ProviderId, UserId};
+use crate::wallets::{Account, Direction, Reason, Wallet, WalletType};
 
 /// A user's wallets, and the rate at which their points are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,23 @@ pub struct BalanceGroup {
     pub count: i64,
 }
 
-/// Reads balances.
+/// One entry of an account's history, which may be a rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountEntry {
+    /// The number of the entry in the account's history, starting at 1.
+    pub sequence: i64,
+    pub journal_entry_id: JournalEntryId,
+    pub direction: Direction,
+    pub amount: Amount,
+    /// The points at the rate of that time.
+    pub points: Points,
+    /// The rate that converted between points and dollars.
+    pub rate: PointsPerDollar,
+    pub reason: Reason,
+    pub at: Timestamp,
+}
+
+/// Reads balances, and the history of accounts.
 pub trait ReadAccounts {
     /// A user's wallets with the rate of the company, from one snapshot.
     fn find_balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
@@ -44,6 +60,19 @@ pub trait ReadAccounts {
 
     /// The balance of an account; `None` if it was never opened.
     fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
+
+    /// The entries of an account with sequence numbers greater than `after`, in ascending order; at most
+    /// `limit`.
+    fn list_account_entries(
+        &mut self,
+        account: Account,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<AccountEntry>, StoreError>;
+
+    /// A page of an account's transactions, latest first, by the order in which they took effect. Roundings
+    /// are not listed.
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError>;
 }
 
 /// Opens accounts, and sets the alert of a reserve.

@@ -1,8 +1,9 @@
 //! Checks of every invariant of the ledger, run in the store.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{CompanyDay, EventBodies, ServiceHour, StoreError, Timestamp};
+use super::{CompanyDay, EventBodies, StoreError, Timestamp};
 use crate::values::{CompanyId, OccasionId};
 
 /// The head of the seal chain: a digest of everything that was sealed.
@@ -124,10 +125,12 @@ pub struct PendingSeal {
 /// What a range of the journal adds to the statistics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatisticsDelta {
-    pub hours: Vec<ServiceHour>,
-    pub companies: Vec<(CompanyId, CompanyDay)>,
-    /// The company, the day, the occasion, the number of recognitions, and their points.
-    pub occasions: Vec<(CompanyId, i32, OccasionId, i64, i64)>,
+    /// The number of recognitions and their points, by hour.
+    pub hours: BTreeMap<i32, (i64, i64)>,
+    /// By company and day.
+    pub companies: BTreeMap<(CompanyId, i32), CompanyDay>,
+    /// The number of recognitions and their points, by company, day and occasion.
+    pub occasions: BTreeMap<(CompanyId, i32, OccasionId), (i64, i64)>,
 }
 
 /// Writes seals.

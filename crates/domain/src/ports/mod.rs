@@ -1,7 +1,6 @@
 //! What the use cases need from outside. Adapters implement these traits; none of the traits mentions SQL or
 //! HTTP.
 
-mod account_entries;
 mod accounts;
 mod audit;
 mod audit_log;
@@ -39,8 +38,7 @@ mod store;
 mod users;
 
 pub use crate::model::{Denied, DeniedReference, Lookup, NewEvent, NewNotification};
-pub use account_entries::{AccountEntry, ReadAccountEntries};
-pub use accounts::{Accounts, BalanceGroup, Balances, ReadAccounts};
+pub use accounts::{AccountEntry, Accounts, BalanceGroup, Balances, ReadAccounts};
 pub use audit::{
     Audit, AuditOptions, AuditPacer, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta, Unpaced,
 };
@@ -78,8 +76,7 @@ pub use ledger::LedgerAccess;
 pub use locks::{LockableRow, Locks};
 pub use notifications::{
     ClaimedNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox, NotificationOutcome,
-    NotificationQuery, NotificationRetries, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications,
-    StoredNotification,
+    NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications, StoredNotification,
 };
 pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};
@@ -92,9 +89,8 @@ pub use schedules::{ReadSchedules, Schedules};
 pub use search::{FoundCompany, ReadSearch};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use statistics::{
-    AttemptStatistics, CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts,
-    ProviderHour, ReadAttemptStatistics, ReadStatistics, ServiceHour, Statistics, UndeliveredCounts,
-    days_since_epoch, hours_since_epoch,
+    CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts, ProviderHour,
+    ReadStatistics, ServiceHour, Statistics, UndeliveredCounts, days_since_epoch, hours_since_epoch,
 };
 pub use store::{Consistency, LedgerTx, ReadTx, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, UserQuery, Users};

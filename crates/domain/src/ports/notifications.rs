@@ -59,13 +59,6 @@ pub trait ReadNotifications {
 /// while the channel is considered unavailable.
 pub const RETRIED_NOTIFICATION_DUE: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// Retries notifications.
-pub trait NotificationRetries {
-    /// Sets the due time of a notification that waits or was given up to [`RETRIED_NOTIFICATION_DUE`]. Returns
-    /// false if the channel has no such notification.
-    fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
-}
-
 /// Queues notifications.
 pub trait NotificationOutbox {
     fn queue_notifications(&mut self, new: &[NewNotification]) -> Result<(), StoreError>;
@@ -111,8 +104,12 @@ pub enum NotificationOutcome {
     Released(Timestamp),
 }
 
-/// Claims and settles notifications.
+/// Claims, settles and retries notifications.
 pub trait NotificationDeliveries {
+    /// Sets the due time of a notification that waits or was given up to [`RETRIED_NOTIFICATION_DUE`]. Returns
+    /// false if the channel has no such notification.
+    fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
+
     /// Claims due notifications of a channel. Skips those that another process is claiming. A notification that cannot
     /// be read is claimed as well, but not returned, so that it does not block the others.
     fn claim_notifications(

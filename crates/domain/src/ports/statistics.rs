@@ -150,17 +150,7 @@ pub trait ReadStatistics {
 
     /// The size of the database in bytes.
     fn database_bytes(&mut self) -> Result<i64, StoreError>;
-}
 
-/// Adds to statistics.
-pub trait Statistics {
-    fn add_service_hour(&mut self, hour: &ServiceHour) -> Result<(), StoreError>;
-
-    fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError>;
-}
-
-/// The durations of requests and of delivery attempts, and the latest attempts.
-pub trait ReadAttemptStatistics {
     /// The durations since an hour, by hour, oldest first. An hour without durations is absent.
     fn duration_hours(
         &mut self,
@@ -178,8 +168,12 @@ pub trait ReadAttemptStatistics {
     ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError>;
 }
 
-/// Adds durations and the results of delivery attempts.
-pub trait AttemptStatistics {
+/// Adds to statistics.
+pub trait Statistics {
+    fn add_service_hour(&mut self, hour: &ServiceHour) -> Result<(), StoreError>;
+
+    fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError>;
+
     /// Adds to the durations of an hour. To prevent deadlocks, all processes must present the subjects in ascending
     /// order.
     fn add_durations(

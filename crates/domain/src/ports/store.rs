@@ -1,21 +1,19 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, AttemptStatistics, Audit, AuditLog, AuditOptions, Companies, CompanyArchive, CompanyMoves,
-    Corporations, Deliveries, Erasure, FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks,
-    NotificationDeliveries, NotificationOutbox, NotificationRetries, Occasions, Outbox, Providers,
-    ReadAccountEntries, ReadAccounts, ReadAttemptStatistics, ReadAuditLog, ReadCompanies, ReadCompanyArchive,
-    ReadCompanyMoves, ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests,
-    ReadJournalEntries, ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
-    ReadSaml, ReadSchedules, ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays,
-    Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError, Users,
+    Accounts, Audit, AuditLog, AuditOptions, Companies, CompanyArchive, CompanyMoves, Corporations,
+    Deliveries, Erasure, FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks,
+    NotificationDeliveries, NotificationOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
+    ReadCompanies, ReadCompanyArchive, ReadCompanyMoves, ReadCorporations, ReadDistributions, ReadErasure,
+    ReadFailedRequests, ReadJournalEntries, ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders,
+    ReadRecognitions, ReadSaml, ReadSchedules, ReadSearch, ReadSettings, ReadStatistics, ReadUsers,
+    Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError, Users,
 };
 use crate::model::{AuditPart, Findings};
 
 /// Everything that can be read from one snapshot.
 pub trait ReadTx:
     ReadAccounts
-    + ReadAttemptStatistics
     + ReadAuditLog
     + ReadJournalEntries
     + ReadCompanies
@@ -26,7 +24,6 @@ pub trait ReadTx:
     + ReadFailedRequests
     + ReadStatistics
     + ReadNotifications
-    + ReadAccountEntries
     + ReadOccasions
     + ReadOutbox
     + ReadProviders
@@ -55,7 +52,6 @@ pub trait LedgerTx:
     + Occasions
     + Outbox
     + Providers
-    + ReadAccountEntries
     + Recognitions
     + Users
 {
@@ -65,7 +61,6 @@ pub trait LedgerTx:
 pub trait Tx:
     ReadTx
     + LedgerTx
-    + AttemptStatistics
     + CompanyArchive
     + CompanyMoves
     + Deliveries
@@ -74,7 +69,6 @@ pub trait Tx:
     + Statistics
     + Idempotency
     + NotificationDeliveries
-    + NotificationRetries
     + Replays
     + Retention
     + Saml

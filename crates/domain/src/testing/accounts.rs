@@ -20,7 +20,10 @@ fn refund_redemption(env: &TestEnv<'_>, id: RedemptionId) -> Result<i64, RefundE
 
 fn wallet_history(env: &TestEnv<'_>, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
     let found = env.with_tx(|tx| tx.list_transactions(Account::Wallet(wallet, user), page(1, 100)));
-    found.into_iter().map(|transaction| (transaction.direction, transaction.points.get(), transaction.reason)).collect()
+    found
+        .into_iter()
+        .map(|transaction| (transaction.direction, transaction.points.get(), transaction.reason))
+        .collect()
 }
 
 pub(super) fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet(env: &TestEnv<'_>) {
@@ -117,7 +120,9 @@ pub(super) fn a_deleted_user_neither_sends_nor_receives(env: &TestEnv<'_>) {
     let redemption = redeem_points(env, ann, 10).unwrap();
     env.delete_user(ann).unwrap();
     let to = env.send_points(Sender::User(bob), &[ann], 1);
-    assert!(matches!(to, Err(SendError::Faults(faults)) if matches!(faults[..], [SendFault::ReceiverDeleted(_)])));
+    assert!(
+        matches!(to, Err(SendError::Faults(faults)) if matches!(faults[..], [SendFault::ReceiverDeleted(_)]))
+    );
     let from = env.send_points(Sender::User(ann), &[bob], 1);
     assert!(matches!(from, Err(SendError::Faults(faults)) if faults == [SendFault::SenderDeleted]));
     assert!(matches!(redeem_points(env, ann, 1), Err(RedeemError::NoSuchUser)));
@@ -133,7 +138,10 @@ pub(super) fn an_override_moves_the_difference_from_or_to_the_reserve(env: &Test
     env.set_balance(WalletType::Peer, ann, 90).unwrap();
     env.set_balance(WalletType::Peer, ann, 0).unwrap();
     assert_eq!((env.wallet_points(WalletType::Peer, ann), env.reserve_points()), (Some((0, 0)), 140));
-    assert!(matches!(env.set_balance(WalletType::Peer, ann, 141), Err(OverrideError::InsufficientFunds { .. })));
+    assert!(matches!(
+        env.set_balance(WalletType::Peer, ann, 141),
+        Err(OverrideError::InsufficientFunds { .. })
+    ));
     assert!(matches!(env.set_balance(WalletType::Manager, ann, 1), Err(OverrideError::NoSuchWallet)));
     assert!(matches!(env.set_balance(WalletType::User, ann, i64::MAX), Err(OverrideError::OutOfRange)));
     let unknown = UserId::from_uuid(env.new_uuid());
@@ -157,7 +165,11 @@ pub(super) fn a_redemption_is_refunded_once(env: &TestEnv<'_>) {
     assert!(matches!(refund_redemption(env, redemption.id), Err(RefundError::AlreadyRefunded)));
     let absent = refund_redemption(env, RedemptionId::from_uuid(env.new_uuid()));
     assert!(matches!(absent, Err(RefundError::NoSuchRedemption)));
-    assert_eq!(env.wallet_points(WalletType::User, ann), Some((100, 30)), "a refund does not reduce the spent points");
+    assert_eq!(
+        env.wallet_points(WalletType::User, ann),
+        Some((100, 30)),
+        "a refund does not reduce the spent points"
+    );
 }
 
 pub(super) fn spent_points_stop_at_the_largest_number(env: &TestEnv<'_>) {
@@ -180,7 +192,8 @@ pub(super) fn transactions_are_listed_newest_first_without_roundings(env: &TestE
         env.send_points(Sender::User(ann), &[bob], count).unwrap();
     }
     let listed = |number| {
-        let found = env.with_tx(|tx| tx.list_transactions(Account::Wallet(WalletType::Peer, ann), page(number, 4)));
+        let found =
+            env.with_tx(|tx| tx.list_transactions(Account::Wallet(WalletType::Peer, ann), page(number, 4)));
         found.iter().map(|transaction| transaction.points.get()).collect::<Vec<_>>()
     };
     assert_eq!((listed(1), listed(2)), (vec![6, 5, 4, 3], vec![2, 1, 21]));

@@ -2,7 +2,7 @@
 
 use super::env::{TestEnv, company_command, email, line, page, user_profile};
 use crate::companies::{
-    self, CreateCompany, CreateCompanyError, TransferCompanyError, OptionsError, OwnerName, UpdateCompany,
+    self, CreateCompany, CreateCompanyError, OptionsError, OwnerName, TransferCompanyError, UpdateCompany,
     UpdateCompanyError,
 };
 use crate::corporations::{self, UpdateCorporationError};
@@ -33,7 +33,11 @@ pub(super) fn a_new_company_has_an_owner_and_its_accounts(env: &TestEnv<'_>) {
     let owner = env.with_tx(|tx| tx.find_user(env.provider, env.owner)).or_denied("id").unwrap();
     assert!(owner.profile.company_admin);
     for account in Account::company_accounts(env.company) {
-        assert_eq!(env.with_tx(|tx| tx.account_balance(account)), Some(crate::money::Amount::ZERO), "{account:?}");
+        assert_eq!(
+            env.with_tx(|tx| tx.account_balance(account)),
+            Some(crate::money::Amount::ZERO),
+            "{account:?}"
+        );
     }
     let wallets = env.with_tx(|tx| tx.list_wallets(env.owner));
     let types: Vec<WalletType> = wallets.iter().map(|wallet| wallet.wallet_type).collect();
@@ -79,9 +83,15 @@ pub(super) fn a_company_joins_only_a_corporation_of_its_provider(env: &TestEnv<'
     let within = |id, domain| CreateCompany { corporation_id: Some(id), ..company_command(domain) };
     let absent = within(CorporationId::from_uuid(env.new_uuid()), "a.example.com");
     let refused = create_company(env, env.provider, &absent);
-    assert!(matches!(refused, Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Absent("corporation_id"), .. }))));
+    assert!(matches!(
+        refused,
+        Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Absent("corporation_id"), .. }))
+    ));
     let refused = create_company(env, env.provider, &within(foreign, "a.example.com"));
-    assert!(matches!(refused, Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Foreign("corporation_id"), .. }))));
+    assert!(matches!(
+        refused,
+        Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Foreign("corporation_id"), .. }))
+    ));
     let own = create_corporation(env, env.provider);
     let inside = create_company(env, env.provider, &within(own, "a.example.com")).unwrap();
     let listed = env.with_tx(|tx| tx.list_companies(env.provider, Some(own), page(1, 9)));
@@ -137,9 +147,8 @@ pub(super) fn ownership_moves_to_an_existing_or_a_new_user(env: &TestEnv<'_>) {
     assert_eq!(env.find_company(), after);
     assert!(matches!(env.delete_user(ann), Err(DeleteUserError::IsOwner)));
     let no_admin = UpdateUser { company_admin: Some(false), ..UpdateUser::default() };
-    let change = |user| {
-        env.transaction(|tx| crate::users::update(tx, env.provider, user, &no_admin, &env.context()))
-    };
+    let change =
+        |user| env.transaction(|tx| crate::users::update(tx, env.provider, user, &no_admin, &env.context()));
     assert!(matches!(change(ann), Err(UpdateUserError::IsOwner)));
     change(env.owner).unwrap();
     env.delete_user(env.owner).unwrap();
@@ -186,9 +195,8 @@ pub(super) fn a_company_moves_to_another_provider(env: &TestEnv<'_>) {
 }
 
 pub(super) fn an_option_needs_an_existing_company(env: &TestEnv<'_>) {
-    let allow = |id, allowed| {
-        env.transaction(|tx| companies::set_allow_zero_points(tx, id, allowed, &env.context()))
-    };
+    let allow =
+        |id, allowed| env.transaction(|tx| companies::set_allow_zero_points(tx, id, allowed, &env.context()));
     let absent = CompanyId::from_uuid(env.new_uuid());
     assert!(matches!(allow(absent, true), Err(OptionsError::NoSuchCompany)));
     let before = env.find_company();
@@ -200,7 +208,9 @@ pub(super) fn an_option_needs_an_existing_company(env: &TestEnv<'_>) {
 
 pub(super) fn companies_are_listed_oldest_first(env: &TestEnv<'_>) {
     let more: Vec<CompanyId> = ["a", "b", "c"]
-        .map(|name| env.create_company(env.provider, &company_command(&format!("{name}.example.com"))).company.id)
+        .map(|name| {
+            env.create_company(env.provider, &company_command(&format!("{name}.example.com"))).company.id
+        })
         .into();
     let listed = |number| {
         let found = env.with_tx(|tx| tx.list_companies(env.provider, None, page(number, 3)));

@@ -1,6 +1,6 @@
 //! Occasions.
 
-use super::env::{TestEnv, line, page, occasion_text};
+use super::env::{TestEnv, line, occasion_text, page};
 use crate::occasions::{self, CreateOccasionError, Occasion, UpdateOccasion, UpdateOccasionError};
 use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::values::{CompanyId, OccasionId};
@@ -32,9 +32,15 @@ pub(super) fn an_occasion_is_created_in_a_company_of_the_provider(env: &TestEnv<
     assert!(!created.enabled && created.visible && !created.is_global());
     assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, created.id)), Lookup::Own(created));
     let absent = create(CompanyId::from_uuid(env.new_uuid()));
-    assert!(matches!(absent, Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))));
+    assert!(matches!(
+        absent,
+        Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))
+    ));
     let denied = create(foreign.company.id);
-    assert!(matches!(denied, Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))));
+    assert!(matches!(
+        denied,
+        Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))
+    ));
 }
 
 pub(super) fn an_occasion_update_writes_only_what_differs(env: &TestEnv<'_>) {
@@ -61,7 +67,10 @@ pub(super) fn a_foreign_or_global_occasion_is_never_changed(env: &TestEnv<'_>) {
     for refused in [update_occasion(env, absent, &nothing).map(drop), delete_occasion(env, absent)] {
         assert!(matches!(refused, Err(UpdateOccasionError::Denied(Denied::Absent("id")))));
     }
-    for refused in [update_occasion(env, foreign_occasion.id, &nothing).map(drop), delete_occasion(env, foreign_occasion.id)] {
+    for refused in [
+        update_occasion(env, foreign_occasion.id, &nothing).map(drop),
+        delete_occasion(env, foreign_occasion.id),
+    ] {
         assert!(matches!(refused, Err(UpdateOccasionError::Denied(Denied::Foreign("id")))));
     }
     for refused in [update_occasion(env, global.id, &nothing).map(drop), delete_occasion(env, global.id)] {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::env::{TestEnv, points};
+use crate::decide::{Decide, DecideError, DecisionState, decide_command};
 use crate::journal::{EntryKind, JournalEntry};
-use crate::decide::{Decide, DecisionState, DecideError, decide_command};
-use crate::ledger::{AccountBook, Facts, LedgerError, PaymentKind, Needs, Payment, PaymentOutcome};
+use crate::ledger::{AccountBook, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
 use crate::money::{Amount, Price, payment_price};
 use crate::ports::StoreError;
 use crate::values::{CompanyId, UserId};
@@ -155,7 +155,8 @@ pub(super) fn the_first_payer_that_covers_the_whole_pays(env: &TestEnv<'_>) {
         let (outcome, left) = try_payment_for(env, Reason::Recognition, &payers, &[user_wallet(bob)], count);
         assert!(matches!(outcome, PaymentOutcome::Paid(paid) if paid.transfer_count == 1));
         let rate = env.find_company().company.rate;
-        let shown: Vec<i64> = left.into_iter().map(|balance| rate.shown_points(balance.unwrap()).get()).collect();
+        let shown: Vec<i64> =
+            left.into_iter().map(|balance| rate.shown_points(balance.unwrap()).get()).collect();
         assert_eq!(shown, [expected.0, expected.1]);
     }
 }
@@ -220,7 +221,13 @@ pub(super) fn a_transfer_has_the_accounts_and_the_price_of_its_reason(env: &Test
         "a recognition credits the user wallet",
     );
     let two = Price { each: price_for(env, 2, 1).each, total: price_for(env, 2, 1).total, ..one };
-    refused(Reason::PointDistribution, &reserve, user_wallet(ann), two, "the price of two points is not the price of one");
+    refused(
+        Reason::PointDistribution,
+        &reserve,
+        user_wallet(ann),
+        two,
+        "the price of two points is not the price of one",
+    );
     let theirs = [Account::Funding(foreign)];
     let free = Price { threshold: Amount::from_nanodollars(-1), ..one };
     refused(

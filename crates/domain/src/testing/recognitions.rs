@@ -34,7 +34,10 @@ pub(super) fn each_receiver_gets_a_recognition_and_an_event(env: &TestEnv<'_>) {
     );
     assert_eq!(env.store.count_events(EventKind::RecognitionReceived), 5);
     for recognition in &sent {
-        assert_eq!(env.with_tx(|tx| tx.find_recognition_any_provider(recognition.id)).as_ref(), Some(recognition));
+        assert_eq!(
+            env.with_tx(|tx| tx.find_recognition_any_provider(recognition.id)).as_ref(),
+            Some(recognition)
+        );
     }
     assert_eq!(env.reserve_points(), 50);
 }
@@ -84,8 +87,7 @@ pub(super) fn every_broken_rule_is_reported(env: &TestEnv<'_>) {
     env.deposit(100).unwrap();
     let off = UpdateOccasion { enabled: Some(false), ..UpdateOccasion::default() };
     let elsewhere = env.create_occasion(other.id, "Elsewhere").id;
-    let disable =
-        |id| env.transaction(|tx| occasions::update(tx, env.provider, id, &off, &env.context()));
+    let disable = |id| env.transaction(|tx| occasions::update(tx, env.provider, id, &off, &env.context()));
     disable(elsewhere).unwrap();
     let all = SendRecognition {
         occasion_id: elsewhere,
@@ -118,7 +120,9 @@ pub(super) fn the_total_size_of_messages_is_limited(env: &TestEnv<'_>) {
     let users: Vec<UserId> = (0..210).map(|number| env.create_user(&format!("u{number}"))).collect();
     env.deposit(10_000).unwrap();
     let message = Message::parse(&"🎉".repeat(10_000)).ok();
-    let sent = |to: &[UserId]| env.send_recognition(&SendRecognition { message: message.clone(), ..env.recognition_command(to) });
+    let sent = |to: &[UserId]| {
+        env.send_recognition(&SendRecognition { message: message.clone(), ..env.recognition_command(to) })
+    };
     assert_eq!(expect_faults(sent(&users)), [SendFault::TooLarge]);
     assert_eq!(sent(&users[..3]).unwrap().len(), 3);
 }
@@ -157,7 +161,10 @@ pub(super) fn a_dry_run_returns_the_effects_and_moves_nothing(env: &TestEnv<'_>)
 
 pub(super) fn zero_points_move_nothing(env: &TestEnv<'_>) {
     let (ann, bob) = (env.create_user("ann"), env.create_user("bob"));
-    assert!(matches!(expect_faults(env.send_points(Sender::User(ann), &[bob], 0))[..], [SendFault::PointsOutOfRange(_)]));
+    assert!(matches!(
+        expect_faults(env.send_points(Sender::User(ann), &[bob], 0))[..],
+        [SendFault::PointsOutOfRange(_)]
+    ));
     let allow = |tx: &mut dyn crate::ports::LedgerTx| {
         companies::set_allow_zero_points(tx, env.company, true, &env.context())
     };
@@ -165,7 +172,10 @@ pub(super) fn zero_points_move_nothing(env: &TestEnv<'_>) {
     for sender in [Sender::User(ann), Sender::Company(env.company)] {
         assert_eq!(env.send_points(sender, &[bob], 0).unwrap().len(), 1);
     }
-    assert_eq!(env.with_tx(|tx| tx.list_transactions(Account::Wallet(WalletType::User, bob), page(1, 1))), []);
+    assert_eq!(
+        env.with_tx(|tx| tx.list_transactions(Account::Wallet(WalletType::User, bob), page(1, 1))),
+        []
+    );
     assert_eq!(env.store.count_events(EventKind::RecognitionReceived), 2);
 }
 

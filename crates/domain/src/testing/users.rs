@@ -4,7 +4,8 @@ use super::env::{TestEnv, email, line, page, user_profile};
 use crate::distributions::Recipients;
 use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::users::{
-    self, CreateUserError, DeleteUserError, UserMatch, UserKey, UpdateDetails, UpdateUser, UpdateUserError, User,
+    self, CreateUserError, DeleteUserError, UpdateDetails, UpdateUser, UpdateUserError, User, UserKey,
+    UserMatch,
 };
 use crate::values::{CompanyId, Update, UserId};
 use crate::wallets::WalletType;
@@ -28,9 +29,15 @@ pub(super) fn a_new_user_has_its_wallets(env: &TestEnv<'_>) {
         env.transaction(|tx| users::create(tx, env.provider, company, &user_profile("x"), &env.context()))
     };
     let absent = create(CompanyId::from_uuid(env.new_uuid()));
-    assert!(matches!(absent, Err(CreateUserError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))));
+    assert!(matches!(
+        absent,
+        Err(CreateUserError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))
+    ));
     let denied = create(foreign.company.id);
-    assert!(matches!(denied, Err(CreateUserError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))));
+    assert!(matches!(
+        denied,
+        Err(CreateUserError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))
+    ));
 }
 
 pub(super) fn an_email_address_is_unique_among_active_users_of_a_company(env: &TestEnv<'_>) {
@@ -181,7 +188,15 @@ pub(super) fn many_users_are_found_by_their_keys(env: &TestEnv<'_>) {
         ("", ""),
     ];
     let found = find(env.company, &keys);
-    let expected = [one(&ann), one(&bob), one(&ann), one(&bob), UserMatch::Several, UserMatch::NoUser, UserMatch::NoUser];
+    let expected = [
+        one(&ann),
+        one(&bob),
+        one(&ann),
+        one(&bob),
+        UserMatch::Several,
+        UserMatch::NoUser,
+        UserMatch::NoUser,
+    ];
     assert_eq!(found, expected);
     assert_eq!(find(foreign.company.id, &[("1", "ann@example.com")]), [UserMatch::NoUser]);
     assert_eq!(find(env.company, &[]), []);
@@ -194,14 +209,14 @@ pub(super) fn many_users_are_created_except_for_taken_addresses(env: &TestEnv<'_
     let profiles = [user_profile("bob"), user_profile("ANN"), boss, user_profile("Bob"), user_profile("cy")];
     let create = |company: CompanyId| {
         let profiles = profiles.to_vec();
-        env.transaction(|tx| {
-            users::create_many(tx, env.provider, company, profiles.clone(), &env.context())
-        })
+        env.transaction(|tx| users::create_many(tx, env.provider, company, profiles.clone(), &env.context()))
     };
     assert_eq!(create(env.company).unwrap(), [true, false, true, false, true]);
     let ids = env.with_tx(|tx| tx.list_active_user_ids(env.company, false));
-    let users: Vec<User> =
-        ids.iter().map(|id| env.with_tx(|tx| tx.find_user(env.provider, *id)).or_denied("id").unwrap()).collect();
+    let users: Vec<User> = ids
+        .iter()
+        .map(|id| env.with_tx(|tx| tx.find_user(env.provider, *id)).or_denied("id").unwrap())
+        .collect();
     let emails: Vec<&str> = users.iter().map(|user| user.profile.email.as_str()).collect();
     let expected = ["owner", "ann", "bob", "boss", "cy"].map(|name| format!("{name}@example.com"));
     assert_eq!(emails, expected);

@@ -33,11 +33,12 @@ impl Reason {
     }
 }
 
-/// The direction of a transfer, seen from an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Out of the account.
-    Debit,
-    /// Into the account.
-    Credit,
+stored_enum! {
+    /// The direction of a transfer, seen from an account.
+    enum Direction {
+        /// Out of the account.
+        Debit => 0, "debit";
+        /// Into the account.
+        Credit => 1, "credit";
+    }
 }

@@ -7,9 +7,7 @@ use guerdon_domain::recognitions::{SendError, SendFault};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::problem::Problem;
+use crate::operation::{ApiError, ErrorCode, Problem};
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";

@@ -20,9 +20,9 @@ use self::operation_object::Schemas;
 pub use webhook::Webhook;
 
 use crate::endpoints::{ROUTES, TAGS};
+use crate::operation::Problem;
 use crate::operation::error::ErrorBody;
 use crate::operation::list::ListOf;
-use crate::operation::problem::Problem;
 use guerdon_api_types::docs;
 
 /// Generates the document; `webhooks` are the events that are sent.

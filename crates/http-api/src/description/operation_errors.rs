@@ -7,10 +7,8 @@ use guerdon_domain::users::DeleteUserError;
 
 use super::error_examples::{DENIED_ID, example_error, example_reference};
 use crate::endpoints::{Route, noun_of};
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
 use crate::operation::operation_spec::{BodyReader, OperationSpec};
-use crate::operation::query::Query;
+use crate::operation::{ApiError, ErrorCode, Query};
 
 /// Lists an example of each error with status 400, 403 or 404.
 pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<ApiError> {

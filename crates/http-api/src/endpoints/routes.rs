@@ -13,15 +13,13 @@ use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
 use crate::operation::body::parse_input;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::operation_spec::{BodyReader, OperationSpec};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::ApiState;
-use crate::operation::{OperationDocs, ReadOperation, WriteOperation, run_read, run_write};
+use crate::operation::{
+    ApiError, ApiState, Call, OperationDocs, Query, ReadOperation, RenderedResponse, WriteOperation,
+    run_read, run_write,
+};
 use crate::request_info::{Caller, RequestInfo};
-use guerdon_api_types::body::Fields;
+use guerdon_api_types::Fields;
 
 /// Every endpoint. If two patterns match a path, the first one is used.
 pub static ROUTES: &[Route] = &[

@@ -18,8 +18,7 @@ use super::framing::{Connection, FramingError};
 use super::request_log::{self, HandledRequest, method_name};
 use super::{compression, health, pages, problem_details};
 use crate::api::Api;
-use crate::operation::error::ApiError;
-use crate::operation::state::ApiState;
+use crate::operation::{ApiError, ApiState};
 use crate::request_info::{
     AwaitsContinue, BodyFailure, Caller, REQUEST_ID, RequestInfo, TimeWaited, first_segment,
 };

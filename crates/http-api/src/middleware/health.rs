@@ -5,8 +5,7 @@ use actix_web::HttpResponse;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, StatusCode};
 
-use crate::operation::error::ApiError;
-use crate::operation::state::ApiState;
+use crate::operation::{ApiError, ApiState};
 
 const HEALTH_PATH: &str = "/health";
 

@@ -10,15 +10,14 @@ use actix_web::http::header::{
     LOCATION,
 };
 use actix_web::http::{Method, StatusCode};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse};
 
 use super::admission::has_current_version;
 use super::compression;
 use super::framing::Connection;
 use crate::api::{NOT_FOUND_PATH, PublicPage};
 use crate::operation::chunked_body::OutgoingBody;
-use crate::operation::error::ApiError;
-use crate::operation::state::ApiState;
+use crate::operation::{ApiError, ApiState};
 use crate::request_info::RequestInfo;
 
 /// Path prefixes of pages. All pages are rendered when one of them is requested for the first time.
@@ -94,7 +93,12 @@ fn page_response(
     request: &HttpRequest,
     connection: Option<&Rc<Connection>>,
 ) -> Option<HttpResponse> {
-    let mut builder = page_builder(status, page);
+    let mut builder = HttpResponse::build(status);
+    builder.insert_header((CONTENT_TYPE, page.content_type));
+    if let Some(policy) = &page.content_security_policy {
+        builder.insert_header((CONTENT_SECURITY_POLICY, policy));
+        builder.insert_header(NO_REFERRER);
+    }
     let use_gzip = compression::accepts_gzip(request);
     if use_gzip {
         builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
@@ -110,16 +114,6 @@ fn page_response(
 fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {
     let accept = Accept::parse(response.request());
     accept.is_ok_and(|accept| accept.preference().essence_str() == "text/html")
-}
-
-fn page_builder(status: StatusCode, page: &PublicPage) -> HttpResponseBuilder {
-    let mut builder = HttpResponse::build(status);
-    builder.insert_header((CONTENT_TYPE, page.content_type));
-    if let Some(policy) = &page.content_security_policy {
-        builder.insert_header((CONTENT_SECURITY_POLICY, policy));
-        builder.insert_header(NO_REFERRER);
-    }
-    builder
 }
 
 #[cfg(test)]

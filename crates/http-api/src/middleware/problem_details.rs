@@ -4,8 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::body::BoxBody;
 use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 
-use crate::operation::error::ErrorDetails;
-use crate::operation::problem::Problem;
+use crate::operation::{ErrorDetails, Problem};
 
 const PROBLEM_TYPE: &str = "application/problem+json";
 const PROBLEM_CONTENT_TYPE: HeaderValue = HeaderValue::from_static(PROBLEM_TYPE);

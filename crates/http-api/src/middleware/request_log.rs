@@ -12,8 +12,7 @@ use guerdon_domain::values::ProviderId;
 
 use super::health;
 use crate::api::Api;
-use crate::operation::error::ErrorDetails;
-use crate::operation::error_code::ErrorCode;
+use crate::operation::{ErrorCode, ErrorDetails};
 
 const OTHER_METHOD: &str = "other";
 

@@ -30,7 +30,7 @@ use super::framing::{Connection, ErrorRenderer, PARSER_KEEP_ALIVE, StrictStream}
 use super::session::{self, ParserStream, SharedStream};
 use crate::api::Api;
 use crate::endpoints::configure_routes;
-use crate::operation::state::ApiState;
+use crate::operation::ApiState;
 
 const WORKERS_MIN: usize = 2;
 /// The minimum number of blocking threads of all workers together. It must be so large that many requests can wait for

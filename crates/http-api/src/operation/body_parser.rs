@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::mutex::lock_mutex;
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 /// The size of the largest body that is parsed on the event loop. Parsing it takes at most a quarter of a millisecond.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 16 << 10;
@@ -38,7 +38,7 @@ impl BodyParser {
             return Ok(parse(input));
         }
         let input = input.clone();
-        let deadline = Instant::now() + Deadlines::REQUEST.start;
+        let deadline = Instant::now() + Deadlines::START;
         let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
         let permit = permit.map_err(|_elapsed| ApiError::busy())?.map_err(parsing_failed_error)?;
         // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is
@@ -116,7 +116,7 @@ mod tests {
             let refused = futures_util::future::join_all(waiting);
             let (refused, ()) = futures_util::future::join(refused, async {
                 tokio::task::yield_now().await;
-                tokio::time::advance(Deadlines::REQUEST.start + Duration::from_millis(1)).await;
+                tokio::time::advance(Deadlines::START + Duration::from_millis(1)).await;
             })
             .await;
             assert!(

@@ -12,8 +12,7 @@ use guerdon_domain::values::{CompanyId, ProviderId, Timestamp};
 use uuid::Uuid;
 
 use crate::api::Api;
-use crate::operation::error::ApiError;
-use crate::operation::query::Query;
+use crate::operation::{ApiError, Query};
 use crate::request_info::{Caller, RequestInfo};
 
 /// A request without its body.

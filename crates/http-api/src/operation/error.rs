@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::operation::error_code::ErrorCode;
+use crate::operation::ErrorCode;
 
 /// The parameter of the path that identifies an object.
 const PATH_ID: &str = "id";

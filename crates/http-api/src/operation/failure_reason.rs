@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use guerdon_api_types::parameter::FieldFault;
 use uuid::Uuid;
 
-use super::error::ErrorDetails;
+use super::ErrorDetails;
 
 /// The maximum length of a reason. Longer reasons are cut off.
 const REASON_CHARS_MAX: usize = 500;

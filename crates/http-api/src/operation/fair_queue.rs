@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use self::provider_queues::ProviderQueues;
 use crate::mutex::lock_mutex;
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 const WAITING_REQUESTS: &str = "guerdon_http_requests_waiting";
 
@@ -59,7 +59,7 @@ impl FairQueue {
             receiver
         };
         let _waiting = WaitingGauge::new(self.kind);
-        let permit = timeout(Deadlines::REQUEST.permit, receiver).await;
+        let permit = timeout(Deadlines::PERMIT, receiver).await;
         permit.ok().and_then(Result::ok).ok_or_else(provider_busy_error)
     }
 

@@ -8,11 +8,9 @@ use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentR
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use ring::digest;
 
-use crate::operation::call::Call;
 use crate::operation::chunked_body::ChunkedBody;
-use crate::operation::error::ApiError;
 use crate::operation::memory_budget::SMALL_BODY_BYTES_MAX;
-use crate::operation::response::RenderedResponse;
+use crate::operation::{ApiError, Call, RenderedResponse};
 use crate::request_info::single_header;
 
 pub(crate) const KEY_HEADER: &str = "idempotency-key";

@@ -7,10 +7,7 @@ use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
+use crate::operation::{ApiError, Call, Query, RenderedResponse};
 
 /// The maximum number of items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;

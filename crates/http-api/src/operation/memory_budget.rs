@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::mutex::lock_mutex;
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 /// The size of the largest body or response that reserves nothing. The number of such bodies and responses is limited,
 /// because each connection has at most one.
@@ -75,7 +75,7 @@ impl MemoryBudget {
         if bytes <= self.limits.small {
             return Ok(permit);
         }
-        let deadline = Instant::now() + Deadlines::REQUEST.memory;
+        let deadline = Instant::now() + Deadlines::MEMORY;
         loop {
             // Created before the check, so that memory that is released after the check is noticed.
             let freed = self.freed.notified();

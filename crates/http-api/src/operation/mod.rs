@@ -31,9 +31,17 @@ pub(crate) mod state;
 mod submit;
 mod write;
 
+pub(crate) use call::{Call, confirm_caller};
+pub(crate) use commit_decision::CommitDecision;
+pub(crate) use error::{ApiError, ErrorDetails, require_in_path};
+pub(crate) use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub(crate) use idempotency::read_key_header;
 pub(crate) use operation_docs::OperationDocs;
+pub(crate) use problem::Problem;
+pub(crate) use query::Query;
 pub(crate) use read::{ReadOperation, read_blocking, read_unconfirmed, run_read};
+pub(crate) use response::RenderedResponse;
+pub(crate) use state::ApiState;
 pub(crate) use submit::RenderResponse;
 pub(crate) use write::{StepResult, ToCommand, Work, WriteOperation, run_write};

@@ -3,8 +3,8 @@
 
 use schemars::JsonSchema;
 
-use crate::operation::query::Query;
-use guerdon_api_types::docs::FieldDocs;
+use crate::operation::Query;
+use guerdon_api_types::FieldDocs;
 
 /// An operation in the API description.
 pub(crate) trait OperationDocs {

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::FieldDocs;
 use guerdon_api_types::parameter::Parameter;
 use schemars::Schema;
 use serde_json::json;
 
-use super::error::ApiError;
-use super::query::Query;
+use super::{ApiError, Query};
 
 /// Fields of an update that must not change.
 pub(crate) const IMMUTABLE_FIELDS: [&str; 2] = ["domain", "company_id"];

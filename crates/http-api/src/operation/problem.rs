@@ -4,8 +4,8 @@ use guerdon_api_types::parameter::FieldFault;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::error::{ErrorDetails, status_schema};
-use crate::operation::error_code::ErrorCode;
+use crate::operation::error::status_schema;
+use crate::operation::{ErrorCode, ErrorDetails};
 
 /// An error in the format of RFC 9457.
 #[derive(Serialize, JsonSchema)]

@@ -8,7 +8,7 @@ use guerdon_domain::values::Page;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use schemars::json_schema;
 
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 use guerdon_api_types::parameter::{Parameter, ReadReport};
 use guerdon_api_types::values::FromText;
 

@@ -6,14 +6,9 @@ use std::sync::Arc;
 use guerdon_domain::ports::{Consistency, ReadTx, StoreExt as _};
 use guerdon_domain::values::{Page, ProviderId};
 
-use crate::operation::call::{Call, confirm_caller};
-use crate::operation::commit_decision::CommitDecision;
-use crate::operation::error::ApiError;
-use crate::operation::list;
-use crate::operation::operation_docs::OperationDocs;
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::ApiState;
+use crate::operation::{
+    ApiError, ApiState, Call, CommitDecision, OperationDocs, Query, RenderedResponse, confirm_caller, list,
+};
 use crate::request_info::Caller;
 
 /// An operation without a body that changes nothing. It looks up the object in the path before it reads the query.

@@ -6,8 +6,8 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use guerdon_domain::values::CompanyId;
 use serde::Serialize;
 
+use crate::operation::ApiError;
 use crate::operation::chunked_body::{ChunkedBody, OutgoingBody};
-use crate::operation::error::ApiError;
 use crate::operation::memory_budget::MemoryPermit;
 
 /// A rendered response: the status and the body, as they are stored for retries.

@@ -14,12 +14,11 @@ use super::key_locks::KeyLocks;
 use crate::api::Api;
 use crate::log_throttle::LogThrottle;
 use crate::operation::body_parser::BodyParser;
-use crate::operation::commit_decision::CommitDecision;
-use crate::operation::error::ApiError;
 use crate::operation::fair_queue::FairQueue;
 use crate::operation::memory_budget::{
     MemoryBudget, MemoryLimits, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX,
 };
+use crate::operation::{ApiError, CommitDecision};
 
 /// The maximum number of store calls that run or wait for a thread. Further calls fail with 503.
 const STORE_CALLS_MAX: usize = 256;
@@ -94,7 +93,7 @@ impl ApiState {
         let work_decision = Arc::clone(&decision);
         let arrived = Instant::now();
         let blocking_task = web::block(move || {
-            let is_late = arrived.elapsed() > Deadlines::REQUEST.start;
+            let is_late = arrived.elapsed() > Deadlines::START;
             let response = if is_late { Err(ApiError::busy()) } else { work(&state, &work_decision) };
             drop(permit);
             response
@@ -130,8 +129,8 @@ impl ApiState {
         decision: &CommitDecision,
     ) -> Result<F::Output, ApiError> {
         let mut done = pin!(done);
-        let response_deadline = Instant::now() + Deadlines::REQUEST.response;
-        let commit_deadline = response_deadline + Deadlines::REQUEST.acknowledgement;
+        let response_deadline = Instant::now() + Deadlines::RESPONSE;
+        let commit_deadline = response_deadline + Deadlines::ACKNOWLEDGEMENT;
         loop {
             match timeout(HEALTH_CHECK_INTERVAL, &mut done).await {
                 Ok(done) => return Ok(done),

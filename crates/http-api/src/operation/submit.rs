@@ -9,11 +9,8 @@ use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
 use super::read::read_blocking;
-use crate::operation::call::Call;
-use crate::operation::commit_decision::CommitDecision;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::{ApiState, aborted_call_error};
+use crate::operation::state::aborted_call_error;
+use crate::operation::{ApiError, ApiState, Call, CommitDecision, RenderedResponse};
 
 /// Renders the result of a command.
 pub(crate) type RenderResponse = fn(&Done) -> Result<RenderedResponse, ApiError>;

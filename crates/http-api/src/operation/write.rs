@@ -14,15 +14,12 @@ use tokio::time::{Instant, sleep};
 use super::idempotency;
 use super::key_locks::KeyLock;
 use crate::operation::body::{self, ParsedInput, ReceivedBody};
-use crate::operation::call::{Call, confirm_caller};
-use crate::operation::commit_decision::CommitDecision;
-use crate::operation::error::ApiError;
 use crate::operation::memory_budget::MemoryPermit;
-use crate::operation::operation_docs::OperationDocs;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::ApiState;
 use crate::operation::submit::RenderResponse;
-use guerdon_api_types::body::Fields;
+use crate::operation::{
+    ApiError, ApiState, Call, CommitDecision, OperationDocs, RenderedResponse, confirm_caller,
+};
+use guerdon_api_types::Fields;
 
 /// The interval at which a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
@@ -118,7 +115,7 @@ pub(crate) async fn run_write<W: WriteOperation>(
     let Some(key) = prepared.key.clone() else {
         return execute_once(&state, &prepared, None).await?.ok_or_else(key_in_use_error);
     };
-    let deadline = Instant::now() + Deadlines::REQUEST.idempotency_key;
+    let deadline = Instant::now() + Deadlines::IDEMPOTENCY_KEY;
     loop {
         let key_lock = state.key_locks.acquire_lock(&key.key, deadline).await.ok_or_else(key_in_use_error)?;
         if let Some(response) = execute_once(&state, &prepared, Some(key_lock)).await? {
@@ -211,7 +208,7 @@ fn run_transaction<W: WriteOperation>(
     prepared: &PreparedRequest<W>,
     decision: &CommitDecision,
 ) -> Result<Option<RenderedResponse>, ApiError> {
-    let deadline = Instant::now() + Deadlines::REQUEST.commit;
+    let deadline = Instant::now() + Deadlines::COMMIT;
     let mut next_input = None;
     loop {
         let mut outcome = Err(ApiError::internal("a unit of work was not executed"));

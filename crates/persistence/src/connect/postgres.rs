@@ -57,13 +57,12 @@ const USE_ENGLISH: &str = "SELECT set_config('lc_messages', 'C', false) FROM pg_
 /// Connects to a server that accepts writes, within a timeout in seconds.
 pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
     let mut conn = PgConnection::establish(&with_default_parameters(url, seconds))?;
-    let Deadlines { statement, lock, .. } = Deadlines::REQUEST;
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '{}s'; \
          SET idle_in_transaction_session_timeout = '60s'; {MARK_AS_WRITER}; {USE_ENGLISH}",
-        statement.as_secs(),
-        lock.as_secs()
+        Deadlines::STATEMENT.as_secs(),
+        Deadlines::LOCK.as_secs()
     ))
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)

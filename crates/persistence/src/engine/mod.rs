@@ -279,7 +279,7 @@ fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
 
 /// Waits for a connection, as long as a request does.
 fn check_connection<B: Backend>(backend: &B) -> Result<(), StoreError> {
-    let time_limit = Deadlines::REQUEST.connection;
+    let time_limit = Deadlines::CONNECTION;
     match backend.run_transaction(Locking::Skip, time_limit, 0, &mut |_| Verdict::Rollback) {
         Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_)) => Ok(()),
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => Err(cause),

@@ -100,7 +100,7 @@ impl Job {
 
     /// The time that is left to commit the command.
     pub(super) fn time_left(&self, now: Instant) -> Duration {
-        (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
+        (self.arrived + Deadlines::COMMIT).saturating_duration_since(now)
     }
 
     /// Counts an attempt that conflicted with another transaction. A large command then lets others go first, because
@@ -116,7 +116,7 @@ impl Job {
 
     /// Whether too little time is left for another attempt.
     pub(super) fn is_out_of_time(&self, now: Instant) -> bool {
-        self.time_left(now) < Deadlines::REQUEST.retry_min
+        self.time_left(now) < Deadlines::RETRY_MIN
     }
 
     /// The error for a command that is not attempted, or not retried.
@@ -126,7 +126,7 @@ impl Job {
 
     fn is_expired(&self, now: Instant) -> bool {
         let waits = now.saturating_duration_since(self.arrived);
-        (self.retries == 0 && waits > Deadlines::REQUEST.start) || self.is_out_of_time(now)
+        (self.retries == 0 && waits > Deadlines::START) || self.is_out_of_time(now)
     }
 }
 
@@ -142,6 +142,7 @@ pub(super) struct JobBatch {
     pub(super) accounts: Vec<Account>,
 }
 
+#[derive(Default)]
 pub(super) struct JobQueue {
     /// The waiting commands of each provider, in order of arrival.
     provider_queues: HashMap<ProviderId, VecDeque<Job>>,
@@ -168,18 +169,7 @@ pub(super) struct JobQueue {
 impl JobQueue {
     pub(super) fn new(has_patient_workers: bool) -> Self {
         gauge!(WAITING_COMMANDS_METRIC).set(0.0);
-        Self {
-            provider_queues: HashMap::new(),
-            provider_order: VecDeque::new(),
-            waiting_count: 0,
-            patient_queue: VecDeque::new(),
-            patient_turns: HashMap::new(),
-            busy_accounts: HashSet::new(),
-            batches_in_progress: 0,
-            busy_fast_workers: 0,
-            has_patient_workers,
-            is_closed: false,
-        }
+        Self { has_patient_workers, ..Self::default() }
     }
 
     /// Adds a command. Returns it if the queue is full.

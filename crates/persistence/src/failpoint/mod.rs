@@ -3,17 +3,13 @@
 //!
 //! Without the feature `failpoints`, which releases never have, the functions of this module are empty.
 
-#[cfg(not(feature = "failpoints"))]
-use std::borrow::Cow;
-
-#[cfg(not(feature = "failpoints"))]
-use guerdon_domain::ledger::Changes;
-
 #[cfg(feature = "failpoints")]
 mod enabled;
 #[cfg(feature = "failpoints")]
 mod names;
 
+#[cfg(not(feature = "failpoints"))]
+pub(crate) use disabled::{alter_changes, failpoint, is_mutant, pass_failpoint};
 #[cfg(feature = "failpoints")]
 pub use enabled::{Fault, InjectedError, clear_all, hit_counts, inject, start_mutant};
 #[cfg(feature = "failpoints")]
@@ -21,46 +17,43 @@ pub(crate) use enabled::{alter_changes, failpoint, is_mutant, pass_failpoint};
 #[cfg(feature = "failpoints")]
 pub use names::{Database, FAILPOINTS, Failpoint, MUTANTS, Mutant, Place};
 
-/// No error is ever injected.
 #[cfg(not(feature = "failpoints"))]
-pub(crate) enum InjectedError {}
+mod disabled {
+    use std::borrow::Cow;
 
-/// Does nothing.
-#[cfg(not(feature = "failpoints"))]
-#[inline(always)]
-pub(crate) const fn failpoint(_name: &'static str) -> Result<(), InjectedError> {
-    Ok(())
-}
+    use guerdon_domain::ledger::Changes;
+    use guerdon_domain::ports::StoreError;
 
-/// Does nothing.
-#[cfg(not(feature = "failpoints"))]
-#[inline(always)]
-pub(crate) const fn pass_failpoint(_name: &'static str) {}
+    /// No error is ever injected.
+    pub(crate) enum InjectedError {}
 
-/// Returns the unaltered changes.
-#[cfg(not(feature = "failpoints"))]
-#[inline(always)]
-pub(crate) const fn alter_changes(changes: &Changes) -> Cow<'_, Changes> {
-    Cow::Borrowed(changes)
-}
-
-/// Returns `false`.
-#[cfg(not(feature = "failpoints"))]
-#[inline(always)]
-pub(crate) const fn is_mutant(_name: &'static str) -> bool {
-    false
-}
-
-#[cfg(not(feature = "failpoints"))]
-impl From<InjectedError> for diesel::result::Error {
-    fn from(error: InjectedError) -> Self {
-        match error {}
+    impl From<InjectedError> for diesel::result::Error {
+        fn from(error: InjectedError) -> Self {
+            match error {}
+        }
     }
-}
 
-#[cfg(not(feature = "failpoints"))]
-impl From<InjectedError> for guerdon_domain::ports::StoreError {
-    fn from(error: InjectedError) -> Self {
-        match error {}
+    impl From<InjectedError> for StoreError {
+        fn from(error: InjectedError) -> Self {
+            match error {}
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn failpoint(_name: &'static str) -> Result<(), InjectedError> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) const fn pass_failpoint(_name: &'static str) {}
+
+    #[inline(always)]
+    pub(crate) const fn alter_changes(changes: &Changes) -> Cow<'_, Changes> {
+        Cow::Borrowed(changes)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_mutant(_name: &'static str) -> bool {
+        false
     }
 }

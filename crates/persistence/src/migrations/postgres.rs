@@ -21,7 +21,7 @@ use crate::connect::server_list::ServerList;
 use crate::connect::session_check::require_own_sessions;
 use crate::event_partitions::create_event_partitions;
 use crate::failpoint::failpoint;
-use crate::rows::types::{DbTimestamp, SqlTimestamp};
+use crate::rows::{DbTimestamp, SqlTimestamp};
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.

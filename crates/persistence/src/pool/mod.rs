@@ -72,7 +72,7 @@ pub(crate) fn create_pool<C: Send + 'static>(
     let pool = r2d2::Pool::builder()
         .max_size(connections_max)
         .min_idle(Some(idle_min))
-        .connection_timeout(Deadlines::REQUEST.connection)
+        .connection_timeout(Deadlines::CONNECTION)
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaitRecorder))
         .build_unchecked(ConnectionManager { connect: Box::new(connect) });

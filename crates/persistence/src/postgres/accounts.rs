@@ -16,8 +16,7 @@ use guerdon_domain::wallets::Account;
 use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::failpoint::is_mutant;
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{AccountStateRow, DeclaredRow};
+use crate::rows::{AccountStateRow, DeclaredRow, Id, Identifier};
 use crate::statement::statement;
 
 /// The maximum number of rows of one statement.

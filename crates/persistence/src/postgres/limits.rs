@@ -39,7 +39,7 @@ impl UnitLimits {
         if !self.waits_briefly {
             return BEGIN.into();
         }
-        format!("{BEGIN}; SET LOCAL lock_timeout = {}", Deadlines::REQUEST.large_lock.as_millis()).into()
+        format!("{BEGIN}; SET LOCAL lock_timeout = {}", Deadlines::LARGE_LOCK.as_millis()).into()
     }
 
     pub(crate) fn write_form(&self) -> WriteForm {
@@ -70,7 +70,7 @@ impl UnitLimits {
     /// time is shorter than the general statement limit.
     pub(crate) fn enforce_deadline(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
         let left = self.time_left();
-        if left >= Deadlines::REQUEST.statement {
+        if left >= Deadlines::STATEMENT {
             return Ok(());
         }
         if limit_statement_time(conn, left).map_err(|e| classify_error(&e))? {

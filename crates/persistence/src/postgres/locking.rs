@@ -11,8 +11,7 @@ use guerdon_domain::values::{CompanyId, checked_cast};
 
 use super::{COMPANY_LOCKS, Conn, Db, advisory_lock_key, hash_key, lock_company_provider};
 use crate::engine::{LockMode, Locking};
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{DeclaredRow, IdempotencyRow};
+use crate::rows::{DeclaredRow, Id, IdempotencyRow, Identifier};
 use crate::statement::statement;
 
 statement! {

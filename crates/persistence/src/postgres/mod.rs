@@ -16,7 +16,7 @@ pub(crate) use crate::event_partitions::{
     create_event_partitions, drop_expired_event_partition, end_of_row_deletion, keep_event_partitions,
 };
 use crate::rows::schema::users;
-use crate::rows::types::{DbTimestamp, Id, Identifier};
+use crate::rows::{DbTimestamp, Id, Identifier};
 
 mod accounts;
 mod batch_write;

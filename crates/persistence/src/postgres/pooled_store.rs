@@ -36,7 +36,7 @@ pub(crate) struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 7, time_limit: Deadlines::REQUEST.commit, write_form: None }
+        Self { writes: 12, reads: 8, background: 7, time_limit: Deadlines::COMMIT, write_form: None }
     }
 }
 

@@ -10,8 +10,7 @@ use guerdon_domain::ports::Settlement;
 
 use super::insert_rows::InsertRows;
 use crate::rows::schema::attempts;
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{AttemptRow, DeclaredRow, SettlementRow};
+use crate::rows::{AttemptRow, DeclaredRow, Id, Identifier, SettlementRow};
 use crate::write_form::WriteForm;
 
 /// Inserts the attempts and settles the deliveries.

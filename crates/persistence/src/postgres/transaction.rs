@@ -28,7 +28,7 @@ pub(super) fn take_connection(
     pool: &Pool<PgConnection>,
     limits: &UnitLimits,
 ) -> Result<PooledConnection, StoreError> {
-    let wait = limits.wait_time(Deadlines::REQUEST.connection)?;
+    let wait = limits.wait_time(Deadlines::CONNECTION)?;
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 

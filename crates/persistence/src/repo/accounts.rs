@@ -1,22 +1,70 @@
-//! Reads balances and opens accounts.
+//! Reads balances and histories, and opens accounts.
 
 use std::collections::HashMap;
 
 use diesel::dsl::count_star;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, SmallInt};
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, ProviderId, UserId};
-use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
+use guerdon_domain::ports::{
+    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp,
+};
+use guerdon_domain::values::{CompanyId, Page, ProviderId, UserId};
+use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 
-use super::super::RowByRow;
-use super::Unit;
+use super::{Conn, Db, RowByRow, Unit};
 use crate::rows::schema::{accounts, companies, users};
-use crate::rows::types::Id;
-use crate::rows::{AccountRow, RowReader, WalletRow};
+use crate::rows::{AccountEntryRow, DbTimestamp, Id, Identifier, RowReader, SqlTimestamp, WalletRow};
+use crate::statement::statement;
 
 /// The maximum number of users of one query.
 const USERS_PER_QUERY: usize = 1_000;
+
+statement! {
+    /// Selects the latest entries of an account. Debits and credits are read from separate indexes and merged
+    /// by entry number.
+    LatestEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
+        debited: Identifier = Id,
+        debited_kind: SmallInt = i16,
+        excluded_debit_reason: SmallInt = i16,
+        debits: BigInt = i64,
+        credited: Identifier = Id,
+        credited_kind: SmallInt = i16,
+        excluded_credit_reason: SmallInt = i16,
+        credits: BigInt = i64,
+        limit: BigInt = i64,
+        offset: BigInt = i64,
+    }
+    "SELECT journal_entry_id, sequence, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
+     AS both_sides ORDER BY sequence DESC LIMIT ? OFFSET ?"
+}
+
+statement! {
+    /// Selects the next entries of an account. Debits and credits are read from separate indexes and merged
+    /// by entry number.
+    NextEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
+        debited: Identifier = Id,
+        debited_kind: SmallInt = i16,
+        after_debit: BigInt = i64,
+        debits: BigInt = i64,
+        credited: Identifier = Id,
+        credited_kind: SmallInt = i16,
+        after_credit: BigInt = i64,
+        credits: BigInt = i64,
+        limit: BigInt = i64,
+    }
+    "SELECT journal_entry_id, sequence, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND debit_sequence > ? \
+     ORDER BY debit_sequence LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND credit_sequence > ? \
+     ORDER BY credit_sequence LIMIT ?) AS credits) AS both_sides ORDER BY sequence LIMIT ?"
+}
 
 impl ReadAccounts for Unit<'_> {
     /// Every user has at least two wallets, which are never deleted.
@@ -107,6 +155,47 @@ impl ReadAccounts for Unit<'_> {
                 .get_result(conn)
         })
     }
+
+    fn list_account_entries(
+        &mut self,
+        account: Account,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<AccountEntry>, StoreError> {
+        self.query(super::disable_statement_timeout)?;
+        let (owner, kind) = (Id(account.owner_id()), account.kind().code());
+        let next = NextEntries {
+            debited: owner,
+            debited_kind: kind,
+            after_debit: after,
+            debits: limit,
+            credited: owner,
+            credited_kind: kind,
+            after_credit: after,
+            credits: limit,
+            limit,
+        };
+        self.list(AccountEntryRow::into_account_entry, |conn| next.get_results(conn))
+    }
+
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
+        let end = page.offset().saturating_add(page.limit());
+        let (owner, kind, rounding) =
+            (Id(account.owner_id()), account.kind().code(), Reason::Rounding.code());
+        let latest = LatestEntries {
+            debited: owner,
+            debited_kind: kind,
+            excluded_debit_reason: rounding,
+            debits: end,
+            credited: owner,
+            credited_kind: kind,
+            excluded_credit_reason: rounding,
+            credits: end,
+            limit: page.limit(),
+            offset: page.offset(),
+        };
+        self.list(AccountEntryRow::into_account_entry, |conn| latest.get_results(conn))
+    }
 }
 
 impl Accounts for Unit<'_> {
@@ -116,9 +205,20 @@ impl Accounts for Unit<'_> {
         new: &[Account],
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let rows: Vec<AccountRow> =
-            new.iter().map(|account| AccountRow::new_account(company, *account, at)).collect();
-        self.execute(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))
+        let empty = |account: &Account| {
+            (
+                accounts::owner_id.eq(Id(account.owner_id())),
+                accounts::kind.eq(account.kind().code()),
+                accounts::company_id.eq(Id(company)),
+                accounts::balance.eq(0),
+                accounts::spent.eq(0),
+                accounts::entry_count.eq(0),
+                accounts::rounding_shortfall.eq(0),
+                accounts::created_at.eq(DbTimestamp(at)),
+            )
+        };
+        let rows: Vec<_> = new.iter().map(empty).collect();
+        self.execute(|conn| diesel::insert_into(accounts::table).values(rows).execute(conn))
     }
 
     fn set_reserve_alert(

@@ -6,8 +6,7 @@
 use guerdon_domain::ports::{ArchiveSection, ArchivedRow, ArchivedValue, StoreError};
 use uuid::Uuid;
 
-use super::super::{skip_transaction_id, transaction_position};
-use super::Unit;
+use super::{Unit, skip_transaction_id, transaction_position};
 use crate::rows::kind;
 use crate::rows::stored_columns::StoredColumn;
 

@@ -12,8 +12,7 @@ use super::Unit;
 use super::events::first_id_since;
 use crate::rows::conditions::{IS_NOT_BY_PROVIDER, IS_NOT_RECOGNITION};
 use crate::rows::schema::{audit_entries, journal_entries};
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{AuditEntryRow, JournalEntryRow, kind};
+use crate::rows::{AuditEntryRow, DbTimestamp, Id, JournalEntryRow, kind};
 
 /// The rows of a table that match, newest first.
 macro_rules! wanted {

@@ -7,11 +7,9 @@ use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
-use super::super::Db;
-use super::{Unit, into_id};
+use super::{Db, Unit, into_id};
 use crate::rows::schema::{active_users, companies, users};
-use crate::rows::types::Id;
-use crate::rows::{CompanyRow, OwnerRow};
+use crate::rows::{CompanyRow, Id, OwnerRow};
 
 /// Companies with the ids of their providers and with their owners.
 #[diesel::dsl::auto_type]

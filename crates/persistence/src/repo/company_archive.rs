@@ -14,11 +14,10 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{CompanyId, checked_cast};
 
-use super::super::{BOUND_VALUES_MAX, BY_POSITION_HINT, Db, HAS_FEED_INDEX, placeholder};
-use super::{Unit, row_placeholders};
+use super::{BOUND_VALUES_MAX, BY_POSITION_HINT, Db, HAS_FEED_INDEX, Unit, placeholder, row_placeholders};
 use crate::rows::archive::{self, SectionSource};
 use crate::rows::stored_columns::{SqlKind, StoredColumn};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+use crate::rows::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
 /// The maximum number of rows of one statement.
 const ROWS_PER_STATEMENT: usize = 500;

@@ -10,10 +10,9 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use uuid::Uuid;
 
 use super::Unit;
-use crate::rows::CompanyMoveRow;
 use crate::rows::conditions::{HANDED_OVER, PENDING};
 use crate::rows::schema::{company_moves, deliveries};
-use crate::rows::types::{DbTimestamp, Id, Identifier};
+use crate::rows::{CompanyMoveRow, DbTimestamp, Id, Identifier};
 
 impl ReadCompanyMoves for Unit<'_> {
     fn find_company_move(&mut self, token: Uuid) -> Result<Option<CompanyMove>, StoreError> {

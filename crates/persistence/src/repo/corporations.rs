@@ -6,9 +6,8 @@ use guerdon_domain::ports::{Corporations, Lookup, ReadCorporations, StoreError};
 use guerdon_domain::values::{CorporationId, Page, ProviderId};
 
 use super::Unit;
-use crate::rows::CorporationRow;
 use crate::rows::schema::corporations;
-use crate::rows::types::Id;
+use crate::rows::{CorporationRow, Id};
 
 impl ReadCorporations for Unit<'_> {
     fn find_corporation(

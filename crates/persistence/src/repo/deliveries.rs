@@ -10,13 +10,11 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{EventId, ProviderId, checked_cast};
 
-use super::super::{lock_and_skip_locked, placeholder, write_settlements};
-use super::{Unit, into_id};
+use super::{Unit, into_id, lock_and_skip_locked, placeholder, write_settlements};
 use crate::failpoint::{failpoint, is_mutant};
-use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, notifications};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+use crate::rows::{ClaimedEventRow, DbTimestamp, Id, Identifier, SqlTimestamp};
 
 /// The maximum number of events of one statement.
 const EVENTS_PER_STATEMENT: usize = 1_000;

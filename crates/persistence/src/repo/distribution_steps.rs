@@ -11,13 +11,11 @@ use guerdon_domain::ports::{DistributionsInTransit, ReadDistributions, StoreErro
 use guerdon_domain::values::{CompanyId, JournalEntryId, ProviderId, checked_cast};
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::lock_row;
-use super::Unit;
+use super::{Unit, lock_row};
 use crate::rows::schema::{
     distribution_steps as steps, distributions_under_way as under_way, journal_entries,
 };
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{DistributionStepRow, JournalEntryRow, RowReader};
+use crate::rows::{DistributionStepRow, Id, Identifier, JournalEntryRow, RowReader};
 use crate::statement_chunks::split_into_statements;
 
 /// A distribution that has not ended, with its company and provider if the journal has its entry.
@@ -94,16 +92,20 @@ impl Unit<'_> {
     }
 
     /// Records the progress of a distribution in steps.
-    pub(super) fn record_progress(&mut self, progress: &DistributionProgress) -> Result<(), StoreError> {
-        let id = Id(progress.entry_id());
+    pub(super) fn record_progress(
+        &mut self,
+        entry_id: JournalEntryId,
+        progress: &DistributionProgress,
+    ) -> Result<(), StoreError> {
+        let id = Id(entry_id);
         match progress {
-            DistributionProgress::Started { entry_id, receivers, receivers_per_step } => {
+            DistributionProgress::Started { receivers, receivers_per_step } => {
                 let row = (under_way::id.eq(id), under_way::unpaid_receivers.eq(0));
                 self.query(|conn| diesel::insert_into(under_way::table).values(row).execute(conn))?;
                 let parts = receivers.chunks(*receivers_per_step).enumerate();
                 let rows = parts.map(|(number, part)| {
                     DistributionStepRow::from_receivers(
-                        *entry_id,
+                        entry_id,
                         checked_cast(number * receivers_per_step + 1),
                         part,
                     )
@@ -116,7 +118,7 @@ impl Unit<'_> {
                     self.query(|conn| diesel::insert_into(steps::table).values(slice).execute(conn))?;
                 }
             }
-            DistributionProgress::StepPaid { first_leg, unpaid, .. } => {
+            DistributionProgress::StepPaid { first_leg, unpaid } => {
                 let (leg, unpaid): (i32, i32) = (checked_cast(*first_leg), checked_cast(*unpaid));
                 self.query(|conn| diesel::delete(steps::table.find((id, leg))).execute(conn))?;
                 if unpaid > 0 {
@@ -127,7 +129,7 @@ impl Unit<'_> {
                     })?;
                 }
             }
-            DistributionProgress::Finished { .. } => {
+            DistributionProgress::Finished => {
                 self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
             }
         }

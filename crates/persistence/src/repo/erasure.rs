@@ -7,11 +7,10 @@ use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
 use ring::digest::{SHA256, digest};
 
-use super::super::{BOUND_VALUES_MAX, placeholder};
-use super::Unit;
+use super::{BOUND_VALUES_MAX, Unit, placeholder};
 use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::{attempts, events, notifications};
-use crate::rows::types::{DbTimestamp, Id, Identifier};
+use crate::rows::{DbTimestamp, Id, Identifier};
 
 #[derive(QueryableByName)]
 struct EventIdRow {

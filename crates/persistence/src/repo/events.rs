@@ -14,13 +14,12 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{OLDEST_EVENT_ID, WITHOUT_INDEX, feed_delay_micros};
-use super::Unit;
+use super::{OLDEST_EVENT_ID, Unit, WITHOUT_INDEX, feed_delay_micros};
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{attempts, deliveries, events};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_millisecond};
 use crate::rows::{
-    AttemptSummaryRow, DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow, RecordedAttemptRow,
+    AttemptSummaryRow, DbTimestamp, DeliveryRow, DeliveryStateRow, EventRow, Id, Identifier, QueuedEventRow,
+    RecordedAttemptRow, SqlTimestamp, first_id_of_millisecond,
 };
 
 impl ReadOutbox for Unit<'_> {

@@ -12,8 +12,7 @@ use guerdon_domain::values::{ProviderId, checked_cast};
 use super::Unit;
 use super::events::first_id_since;
 use crate::rows::schema::failed_requests;
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{FailedRequestRow, status_class};
+use crate::rows::{DbTimestamp, FailedRequestRow, Id, status_class};
 
 /// The maximum number of rows that one statement inserts or deletes.
 const ROWS_PER_STATEMENT: usize = 500;

@@ -9,11 +9,9 @@ use guerdon_domain::companies::MoveDirection;
 use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, StoreError};
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, checked_cast};
 
-use super::super::feed_before;
-use super::Unit;
+use super::{Unit, feed_before};
 use crate::rows::schema::{deliveries, events};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
-use crate::rows::{DeliveryStateRow, QueuedEventRow};
+use crate::rows::{DbTimestamp, DeliveryStateRow, Id, Identifier, QueuedEventRow, SqlTimestamp};
 
 /// The maximum duration of a transaction that writes events.
 const TRANSACTION_MICROS_MAX: i64 = 60_000_000;

@@ -5,12 +5,10 @@ use diesel::sql_types::BigInt;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
-use super::super::{lock_companies_and_claim_keys, placeholder};
-use super::Unit;
+use super::{Unit, lock_companies_and_claim_keys, placeholder};
 use crate::engine::Locking;
-use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
-use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
+use crate::rows::{DbTimestamp, Id, IdempotencyRow, SqlTimestamp};
 
 impl Idempotency for Unit<'_> {
     fn claim_idempotency_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {

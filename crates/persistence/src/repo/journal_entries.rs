@@ -11,8 +11,7 @@ use guerdon_domain::values::RedemptionId;
 use super::Unit;
 use crate::rows::conditions::IS_ONCE_PER_SUBJECT;
 use crate::rows::schema::journal_entries;
-use crate::rows::types::Id;
-use crate::rows::{JournalEntryRow, kind};
+use crate::rows::{Id, JournalEntryRow, kind};
 
 impl ReadJournalEntries for Unit<'_> {
     fn find_redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {

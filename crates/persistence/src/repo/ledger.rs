@@ -12,15 +12,13 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 
-use super::super::{
-    LOOKS_UP_ROWS_ONE_BY_ONE, load_accounts, load_records, lock_companies_and_claim_keys,
+use super::{
+    LOOKS_UP_ROWS_ONE_BY_ONE, Unit, load_accounts, load_records, lock_companies_and_claim_keys,
     lock_user_and_company, write_changes,
 };
-use super::Unit;
 use crate::failpoint::{alter_changes, failpoint};
 use crate::rows::schema::{companies, idempotency_records, occasions, providers, users};
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, UserSummaryRow};
+use crate::rows::{CompanyRow, DbTimestamp, Id, IdempotencyRow, OccasionRow, UserSummaryRow};
 
 /// The maximum number of ids of one query.
 const IDS_MAX: usize = 2_000;
@@ -114,7 +112,7 @@ impl LedgerAccess for Unit<'_> {
             })?;
         }
         self.queue_notifications(&changes.notifications)?;
-        changes.distributions.iter().try_for_each(|distribution| self.record_progress(distribution))?;
+        changes.distributions.iter().try_for_each(|(id, progress)| self.record_progress(*id, progress))?;
         changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))
     }
 }

@@ -4,11 +4,10 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{LockableRow, Locks, StoreError};
 use guerdon_domain::values::CompanyId;
 
-use super::super::{lock_company_provider, lock_row, lock_row_in_journal_order};
-use super::Unit;
+use super::{Unit, lock_company_provider, lock_row, lock_row_in_journal_order};
 use crate::engine::LockMode;
 use crate::rows::schema::companies;
-use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{DbTimestamp, Id};
 
 impl Locks for Unit<'_> {
     fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError> {

@@ -2,10 +2,8 @@
 //! compiled once for each database. The parts that differ between the databases are defined in `super`, under
 //! the same names for both.
 
-mod account_entries;
 mod accounts;
 mod archive_positions;
-mod attempt_statistics;
 mod audit;
 mod audit_log;
 mod companies;
@@ -40,10 +38,17 @@ use diesel::result::{OptionalExtension as _, QueryResult};
 use guerdon_domain::ports::{LedgerTx, Lookup, ReadTx, StoreError, Tx};
 use guerdon_domain::values::ProviderId;
 
-use super::{Conn, UnitLimits, placeholder};
+use super::{
+    BOUND_VALUES_MAX, BY_POSITION_HINT, Conn, DATABASE_BYTES, Db, HAS_FEED_INDEX, LOOKS_UP_ROWS_ONE_BY_ONE,
+    OLDEST_EVENT_ID, RowByRow, UnitLimits, WITHOUT_INDEX, create_event_partitions,
+    drop_expired_event_partition, end_of_row_deletion, feed_before, feed_delay_micros, id_literal,
+    load_accounts, load_records, lock_and_skip_locked, lock_companies_and_claim_keys, lock_company_provider,
+    lock_row, lock_row_in_journal_order, lock_user_and_company, placeholder, skip_transaction_id,
+    timestamp_literal, transaction_position, write_changes, write_settlements,
+};
 use crate::failpoint::failpoint;
 use crate::queued_messages::QueuedMessages;
-use crate::rows::types::Id;
+use crate::rows::Id;
 
 /// One unit of work on one connection. It stores the first failure of the database, so that an error that the
 /// caller ignores still rolls the unit back; after a failure it executes no further statement.

@@ -8,19 +8,17 @@ use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries,
-    NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationRetries, NotificationState,
-    RETRIED_NOTIFICATION_DUE, ReadNotifications, StoreError, StoredNotification, Timestamp,
+    NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE,
+    ReadNotifications, StoreError, StoredNotification, Timestamp,
 };
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, lock_and_skip_locked, placeholder};
-use super::Unit;
 use super::events::first_id_since;
+use super::{BOUND_VALUES_MAX, Unit, lock_and_skip_locked, placeholder};
 use crate::failpoint::failpoint;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::notifications;
-use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
-use crate::rows::{ClaimedNotificationRow, DeclaredRow, NotificationRow, StoredNotificationRow};
+use crate::rows::{DbTimestamp, DeclaredRow, Id, NotificationRow, SqlTimestamp, StoredNotificationRow};
 use crate::statement_chunks::split_into_statements;
 
 /// The assumed maximum size of a notification in a statement.
@@ -63,7 +61,7 @@ impl ReadNotifications for Unit<'_> {
     }
 }
 
-impl NotificationRetries for Unit<'_> {
+impl NotificationDeliveries for Unit<'_> {
     fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError> {
         let which = || {
             let unclaimed = notifications::table.find(Id(id)).filter(notifications::lease_id.is_null());
@@ -79,9 +77,7 @@ impl NotificationRetries for Unit<'_> {
         self.queued.notifications |= changed > 0;
         Ok(changed > 0)
     }
-}
 
-impl NotificationDeliveries for Unit<'_> {
     fn claim_notifications(
         &mut self,
         claim: &NotificationClaim,
@@ -89,13 +85,13 @@ impl NotificationDeliveries for Unit<'_> {
         let query = format!(
             "SELECT {} FROM notifications WHERE channel = {} AND {PENDING} AND next_attempt_at <= {} \
              ORDER BY next_attempt_at, id LIMIT {}{}",
-            ClaimedNotificationRow::COLUMN_NAMES,
+            StoredNotificationRow::COLUMN_NAMES,
             placeholder(1),
             placeholder(2),
             placeholder(3),
             lock_and_skip_locked("notifications")
         );
-        let rows: Vec<ClaimedNotificationRow> = self.query(|conn| {
+        let rows: Vec<StoredNotificationRow> = self.query(|conn| {
             diesel::sql_query(query)
                 .bind::<SmallInt, _>(claim.channel.code())
                 .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))

@@ -6,11 +6,9 @@ use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, OccasionId, Page, ProviderId, SingleLine};
 
-use super::super::placeholder;
-use super::Unit;
+use super::{Unit, placeholder};
 use crate::rows::schema::{companies, occasions};
-use crate::rows::types::{DbTimestamp, Id, Identifier};
-use crate::rows::{OccasionRow, RowReader};
+use crate::rows::{DbTimestamp, Id, Identifier, OccasionRow, RowReader};
 
 /// Selects a page. The oldest occasions of the company and the oldest global ones are read from the index
 /// separately and merged, so that only the rows of the page are read.

@@ -6,37 +6,27 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;
 
 use super::Unit;
-use crate::rows::ProviderRow;
 use crate::rows::schema::providers;
-use crate::rows::types::Id;
+use crate::rows::{Id, ProviderRow};
+
+fn into_provider(row: ProviderRow) -> Result<Provider, StoreError> {
+    Ok(row.into_provider())
+}
 
 impl ReadProviders for Unit<'_> {
     fn find_provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
-        let found = self.query(|conn| {
-            providers::table
-                .filter(providers::api_key.eq(api_key))
-                .select(ProviderRow::as_select())
-                .get_result(conn)
-                .optional()
-        })?;
-        Ok(found.map(ProviderRow::into_provider))
+        let of_key = providers::table.filter(providers::api_key.eq(api_key));
+        self.find(into_provider, |conn| of_key.select(ProviderRow::as_select()).get_result(conn))
     }
 
     fn find_provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
-        let found = self.query(|conn| {
-            providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
-        })?;
-        Ok(found.map(ProviderRow::into_provider))
+        let with_id = providers::table.find(Id(id));
+        self.find(into_provider, |conn| with_id.select(ProviderRow::as_select()).get_result(conn))
     }
 
     fn list_providers(&mut self) -> Result<Vec<Provider>, StoreError> {
-        let found = self.query(|conn| {
-            providers::table
-                .order((providers::created_at, providers::id))
-                .select(ProviderRow::as_select())
-                .get_results(conn)
-        })?;
-        Ok(found.into_iter().map(ProviderRow::into_provider).collect())
+        let oldest_first = providers::table.order((providers::created_at, providers::id));
+        self.list(into_provider, |conn| oldest_first.select(ProviderRow::as_select()).get_results(conn))
     }
 }
 

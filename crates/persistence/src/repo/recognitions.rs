@@ -6,11 +6,9 @@ use guerdon_domain::ports::{Lookup, ReadRecognitions, Recognitions, Role, StoreE
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
-use super::super::Db;
-use super::Unit;
+use super::{Db, Unit};
 use crate::rows::schema::{companies, journal_entries, recognitions};
-use crate::rows::types::Id;
-use crate::rows::{RecognitionRow, SentRecognitionRow};
+use crate::rows::{Id, RecognitionRow, SentRecognitionRow};
 
 type RecognitionColumns = (AsSelect<RecognitionRow, Db>, AsSelect<SentRecognitionRow, Db>);
 

@@ -9,14 +9,13 @@ use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Retention, StoreError, Timestamp, days_since_epoch, hours_since_epoch};
 use guerdon_domain::values::{CompanyId, EventId};
 
-use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion, placeholder};
-use super::Unit;
 use super::events::first_id_since;
+use super::{Unit, create_event_partitions, drop_expired_event_partition, end_of_row_deletion, placeholder};
 use crate::rows::conditions::SENT;
 use crate::rows::schema::{
     attempts, deliveries, events, notifications, occasion_statistics, service_statistics,
 };
-use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{DbTimestamp, Id};
 
 /// The retention of the hourly statistics.
 const STATISTICS_RETENTION_HOURS: i32 = 24 * 100;

@@ -8,10 +8,9 @@ use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::CompanyId;
 
 use super::{Unit, into_id};
-use crate::rows::SamlRow;
 use crate::rows::conditions::is_handed_over;
 use crate::rows::schema::saml_settings;
-use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{DbTimestamp, Id, SamlRow};
 
 impl ReadSaml for Unit<'_> {
     fn saml_settings(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {

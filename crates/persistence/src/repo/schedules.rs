@@ -8,12 +8,10 @@ use guerdon_domain::ledger::ScheduleFacts;
 use guerdon_domain::ports::{ReadSchedules, Schedules, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ScheduleId};
 
-use super::super::lock_row;
-use super::{Unit, into_id};
+use super::{Unit, into_id, lock_row};
 use crate::rows::conditions::is_handed_over;
 use crate::rows::schema::{journal_entries, schedules, skipped_dates};
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{ScheduleRow, SkippedDateRow};
+use crate::rows::{DbTimestamp, Id, ScheduleRow, SkippedDateRow};
 
 impl ReadSchedules for Unit<'_> {
     fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {

@@ -7,7 +7,7 @@ use guerdon_domain::ports::{FoundCompany, ReadSearch, StoreError};
 use guerdon_domain::values::{CompanyId, EmailAddress, UserId};
 
 use super::Unit;
-use crate::rows::types::{Id, Identifier};
+use crate::rows::{Id, Identifier};
 
 /// A LIKE pattern that matches every string that contains `text`, with `!` as the escape character.
 fn containing(text: &str) -> String {

@@ -9,12 +9,10 @@ use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, T
 use guerdon_domain::users::{User, UserSummary};
 use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
-use super::super::Db;
-use super::{Unit, into_id};
+use super::{Db, Unit, into_id};
 use crate::rows::conditions::IS_ACTIVE_ADMIN;
 use crate::rows::schema::{companies, users};
-use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{RowReader, UserRow, UserSummaryRow};
+use crate::rows::{DbTimestamp, Id, RowReader, UserRow, UserSummaryRow};
 
 /// The maximum number of ids of one query. Its result is in memory twice for a short time.
 const IDS_PER_QUERY: usize = 2_000;

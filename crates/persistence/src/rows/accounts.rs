@@ -2,45 +2,14 @@
 
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountState, Transfer};
-use guerdon_domain::money::Amount;
-use guerdon_domain::ports::{StoreError, Timestamp};
+use guerdon_domain::money::{Amount, Points, PointsPerDollar};
+use guerdon_domain::ports::{AccountEntry, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, checked_cast};
-use guerdon_domain::wallets::{Account, Wallet, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Reason, Wallet, WalletType};
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::companies::rate_column;
 use super::schema::{accounts, transfers};
-use super::types::{DbTimestamp, Id};
-
-#[derive(Insertable)]
-#[diesel(table_name = accounts, treat_none_as_default_value = false)]
-pub(crate) struct AccountRow {
-    owner_id: Id,
-    kind: i16,
-    company_id: Id<CompanyId>,
-    balance: i64,
-    spent: i64,
-    entry_count: i64,
-    rounding_shortfall: i64,
-    created_at: DbTimestamp,
-}
-
-impl AccountRow {
-    /// A new account with a balance of zero.
-    pub(crate) fn new_account(company: CompanyId, account: Account, at: Timestamp) -> Self {
-        Self {
-            owner_id: Id(account.owner_id()),
-            kind: account.kind().code(),
-            company_id: Id(company),
-            balance: 0,
-            spent: 0,
-            entry_count: 0,
-            rounding_shortfall: 0,
-            created_at: DbTimestamp(at),
-        }
-    }
-}
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts)]
@@ -144,5 +113,34 @@ impl TransferRow {
             reason: transfer.reason.code(),
             created_at: DbTimestamp(transfer.at),
         }
+    }
+}
+
+#[derive(Queryable)]
+pub(crate) struct AccountEntryRow {
+    journal_entry_id: Id<JournalEntryId>,
+    sequence: i64,
+    direction: i16,
+    amount: i64,
+    points: i64,
+    points_per_dollar: i32,
+    reason: i16,
+    created_at: DbTimestamp,
+}
+
+impl AccountEntryRow {
+    pub(crate) fn into_account_entry(self) -> Result<AccountEntry, StoreError> {
+        let reader = RowReader { table: "transfers", id: &self.journal_entry_id.0 };
+        let rate = PointsPerDollar::new(self.points_per_dollar.into());
+        Ok(AccountEntry {
+            sequence: self.sequence,
+            journal_entry_id: self.journal_entry_id.0,
+            direction: reader.require_valid("direction", Direction::from_code(self.direction))?,
+            amount: Amount::from_nanodollars(self.amount),
+            points: reader.require_valid("points", Points::new(self.points))?,
+            rate: reader.require_valid("points_per_dollar", rate)?,
+            reason: reader.require_valid("reason", Reason::from_code(self.reason))?,
+            at: self.created_at.0,
+        })
     }
 }

@@ -4,12 +4,10 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::{AccountKey, StoredAccount, StoredRecognition, StoredTransfer};
 use guerdon_domain::ports::PendingSeal;
-use guerdon_domain::values::{CompanyId, JournalEntryId, RecognitionId, UserId};
 
-use super::schema::{accounts, recognitions, seals};
+use super::schema::seals;
 use super::seals::{FORMAT, SealChain};
-use super::types::{DbTimestamp, Id};
-use super::{JournalEntryRow, TransferRow};
+use super::{AccountStateRow, DbTimestamp, JournalEntryRow, RecognitionRow, TransferRow};
 
 impl TransferRow {
     pub(crate) fn to_stored_transfer(&self) -> StoredTransfer {
@@ -44,21 +42,7 @@ impl TransferRow {
     }
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = recognitions)]
-pub(crate) struct AuditedRecognitionRow {
-    pub(crate) journal_entry_id: Id<JournalEntryId>,
-    pub(crate) leg: i32,
-    pub(crate) id: Id<RecognitionId>,
-    company_id: Id<CompanyId>,
-    pub(crate) sender_id: Id,
-    pub(crate) receiver_id: Id<UserId>,
-    share: bool,
-    message: Option<String>,
-    created_at: DbTimestamp,
-}
-
-impl AuditedRecognitionRow {
+impl RecognitionRow {
     pub(crate) fn to_stored_recognition(&self) -> StoredRecognition {
         StoredRecognition {
             id: self.id.0,
@@ -83,18 +67,7 @@ impl AuditedRecognitionRow {
     }
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = accounts)]
-pub(crate) struct AuditedAccountRow {
-    pub(crate) owner_id: Id,
-    pub(crate) kind: i16,
-    balance: i64,
-    spent: i64,
-    entry_count: i64,
-    closed_at: Option<DbTimestamp>,
-}
-
-impl AuditedAccountRow {
+impl AccountStateRow {
     pub(crate) fn to_stored_account(&self) -> StoredAccount {
         StoredAccount {
             owner: self.owner_id.0,

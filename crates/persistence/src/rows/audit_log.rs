@@ -8,11 +8,10 @@ use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, ProviderId};
 
-use super::RowReader;
 use super::audited_states::AuditedSubject;
 use super::schema::audit_entries;
 use super::seals::SealChain;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = audit_entries, treat_none_as_default_value = false)]

@@ -6,7 +6,7 @@ use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, ScheduleId};
 
 use super::schema::{companies, occasions, providers, saml_settings, schedules};
 use super::seals::{FIRST_HEAD, SealChain};
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id};
 
 /// An object whose changes are audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

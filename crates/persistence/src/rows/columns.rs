@@ -10,7 +10,7 @@ use diesel::query_builder::AstPass;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
-use super::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+use super::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
 /// A row that `declare_row!` declares. All lists of its columns are in the order of the declaration.
 pub(crate) trait DeclaredRow: Sized {

@@ -10,9 +10,8 @@ use guerdon_domain::values::{
     CompanyId, CorporationId, DomainName, EmailAddress, ProviderId, SingleLine, UserId, WebUrl, checked_cast,
 };
 
-use super::RowReader;
 use super::schema::{companies, users};
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = companies, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -5,9 +5,8 @@ use guerdon_domain::companies::{CompanyMove, MoveDirection};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::CompanyId;
 
-use super::RowReader;
 use super::schema::company_moves;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = company_moves, treat_none_as_default_value = false)]

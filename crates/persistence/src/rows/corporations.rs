@@ -5,9 +5,8 @@ use guerdon_domain::corporations::Corporation;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CorporationId, ProviderId, SingleLine};
 
-use super::RowReader;
 use super::schema::corporations;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = corporations, treat_none_as_default_value = false, treat_none_as_null = true)]

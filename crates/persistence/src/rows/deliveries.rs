@@ -11,10 +11,8 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, checked_cast};
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::schema::{attempts, deliveries, events};
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 declare_row! {
     /// The delivery state of a new event.

@@ -5,9 +5,8 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{JournalEntryId, UserId};
 use uuid::Uuid;
 
-use super::RowReader;
 use super::schema::distribution_steps;
-use super::types::Id;
+use super::{Id, RowReader};
 
 /// The number of bytes of an id.
 const ID_LENGTH: usize = 16;

@@ -6,11 +6,9 @@ use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use ring::digest::{SHA256, digest};
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::deliveries::DeliveryStateRow;
 use super::schema::events;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 declare_row! {
     #[derive(Insertable)]

@@ -6,9 +6,8 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{FailedRequest, StoreError};
 use guerdon_domain::values::ProviderId;
 
-use super::RowReader;
 use super::schema::failed_requests;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = failed_requests, treat_none_as_default_value = false)]

@@ -5,10 +5,8 @@ use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, checked_cast};
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::schema::idempotency_records;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 declare_row! {
     #[derive(Queryable, Selectable, Insertable)]

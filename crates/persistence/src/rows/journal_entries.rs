@@ -11,14 +11,11 @@ use guerdon_domain::values::{
     CompanyId, IsoDate, JournalEntryId, Message, OccasionId, ProviderId, checked_cast,
 };
 use guerdon_domain::wallets::WalletType;
-use uuid::Uuid;
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::companies::rate_column;
 use super::schema::journal_entries;
 use super::seals::SealChain;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 /// The stored numbers of the kinds of entries.
 pub(crate) mod kind {
@@ -93,84 +90,72 @@ declare_row! {
 
 impl<'a> JournalEntryRow<'a> {
     pub(crate) fn from_entry(entry: &'a JournalEntry) -> Self {
-        let bare = Self {
+        let (kind, subject, points) = match &entry.kind {
+            EntryKind::CompanyCreation => (kind::COMPANY_CREATION, None, None),
+            EntryKind::RateChange => (kind::RATE_CHANGE, None, None),
+            EntryKind::CompanyTransfer { to } => (kind::COMPANY_TRANSFER, Some(to.as_uuid()), None),
+            EntryKind::Recognition(sent) => (kind::RECOGNITION, Some(sent.sender.id()), Some(sent.points)),
+            EntryKind::Amendment { recognition, .. } => (kind::AMENDMENT, Some(recognition.as_uuid()), None),
+            EntryKind::Deposit { points } => (kind::DEPOSIT, None, Some(*points)),
+            EntryKind::Withdrawal { points } => (kind::WITHDRAWAL, None, Some(*points)),
+            EntryKind::Distribution { points, date, .. } => {
+                (kind::DISTRIBUTION, date.map(|date| date.schedule.as_uuid()), Some(*points))
+            }
+            EntryKind::Redemption { user, points } => (kind::REDEMPTION, Some(user.as_uuid()), Some(*points)),
+            EntryKind::Refund { redemption, points } => {
+                (kind::REFUND, Some(redemption.as_uuid()), Some(*points))
+            }
+            EntryKind::Override { user, points, .. } => (kind::OVERRIDE, Some(user.as_uuid()), Some(*points)),
+            EntryKind::UserDeletion { user, .. } => (kind::DELETION, Some(user.as_uuid()), None),
+        };
+        let row = Self {
             id: Id(entry.id),
             company_id: Id(entry.company_id),
             provider_id: Id(entry.provider_id),
-            kind: kind::COMPANY_CREATION,
+            kind,
             actor: entry.requester.actor.code(),
             reference: entry.requester.reference.as_deref().map(Cow::Borrowed),
             idempotency_key: entry.requester.key.as_deref().map(Cow::Borrowed),
             points_per_dollar: rate_column(entry.rate),
-            points: 0,
+            points: points.map_or(0, Points::get),
             legs: checked_cast(entry.kind.leg_count()),
             wallet: None,
-            subject_id: None,
+            subject_id: subject.map(Id),
             occasion_id: None,
             due_on: None,
             share: None,
             message: None,
             created_at: DbTimestamp(entry.created_at),
         };
-        bare.with_kind(&entry.kind)
+        row.with_columns_of(&entry.kind)
     }
 
-    fn with_kind(self, entry_kind: &'a EntryKind) -> Self {
-        let about = |id: Uuid| Some(Id(id));
+    /// Fills the columns that only some kinds of entries have.
+    fn with_columns_of(self, entry_kind: &'a EntryKind) -> Self {
         match entry_kind {
-            EntryKind::CompanyCreation => self,
-            EntryKind::RateChange => Self { kind: kind::RATE_CHANGE, ..self },
-            EntryKind::CompanyTransfer { to } => {
-                Self { kind: kind::COMPANY_TRANSFER, subject_id: about(to.as_uuid()), ..self }
-            }
             EntryKind::Recognition(sent) => Self {
-                kind: kind::RECOGNITION,
-                subject_id: about(sent.sender.id()),
                 occasion_id: Some(Id(sent.occasion_id)),
-                points: sent.points.get(),
                 share: Some(sent.share),
                 message: Some(Cow::Borrowed(sent.message.as_str())),
                 ..self
             },
-            EntryKind::Amendment { recognition, message, share } => Self {
-                kind: kind::AMENDMENT,
-                subject_id: about(recognition.as_uuid()),
+            EntryKind::Amendment { message, share, .. } => Self {
                 share: *share,
                 message: message.as_ref().map(|message| Cow::Borrowed(message.as_str())),
                 ..self
             },
-            EntryKind::Deposit { points } => Self { kind: kind::DEPOSIT, points: points.get(), ..self },
-            EntryKind::Withdrawal { points } => Self { kind: kind::WITHDRAWAL, points: points.get(), ..self },
-            EntryKind::Distribution { wallet, points, date, .. } => Self {
-                kind: kind::DISTRIBUTION,
-                subject_id: date.map(|date| Id(date.schedule.as_uuid())),
-                due_on: date.map(|date| date.due_on.to_string()),
-                wallet: Some(wallet.code()),
-                points: points.get(),
-                ..self
-            },
-            EntryKind::Redemption { user, points } => Self {
-                kind: kind::REDEMPTION,
-                subject_id: about(user.as_uuid()),
-                points: points.get(),
-                ..self
-            },
-            EntryKind::Refund { redemption, points } => Self {
-                kind: kind::REFUND,
-                subject_id: about(redemption.as_uuid()),
-                points: points.get(),
-                ..self
-            },
-            EntryKind::Override { user, wallet, points } => Self {
-                kind: kind::OVERRIDE,
-                subject_id: about(user.as_uuid()),
-                wallet: Some(wallet.code()),
-                points: points.get(),
-                ..self
-            },
-            EntryKind::UserDeletion { user, .. } => {
-                Self { kind: kind::DELETION, subject_id: about(user.as_uuid()), ..self }
+            EntryKind::Distribution { wallet, date, .. } => {
+                Self { wallet: Some(wallet.code()), due_on: date.map(|date| date.due_on.to_string()), ..self }
             }
+            EntryKind::Override { wallet, .. } => Self { wallet: Some(wallet.code()), ..self },
+            EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyTransfer { .. }
+            | EntryKind::Deposit { .. }
+            | EntryKind::Withdrawal { .. }
+            | EntryKind::Redemption { .. }
+            | EntryKind::Refund { .. }
+            | EntryKind::UserDeletion { .. } => self,
         }
     }
 

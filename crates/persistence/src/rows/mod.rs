@@ -4,7 +4,6 @@
 //! One file for each table or group of tables. `schema` has the tables, `types` the SQL types that both databases
 //! share, `seals` the hash chain.
 
-mod account_entries;
 mod accounts;
 pub(crate) mod archive;
 mod audit;
@@ -35,13 +34,13 @@ pub(crate) mod stored_columns;
 pub(crate) mod types;
 mod users;
 
-pub(crate) use account_entries::AccountEntryRow;
-pub(crate) use accounts::{AccountRow, AccountStateRow, TransferRow, WalletRow};
-pub(crate) use audit::{AuditedAccountRow, AuditedRecognitionRow, SealRow};
+pub(crate) use accounts::{AccountEntryRow, AccountStateRow, TransferRow, WalletRow};
+pub(crate) use audit::SealRow;
 pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use audited_states::{
     AuditedState, AuditedSubject, OccasionState, OptionsState, ProviderState, SamlState, ScheduleState,
 };
+use columns::declare_row;
 pub(crate) use columns::{DeclaredRow, InsertInto, TableRow};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use company_moves::CompanyMoveRow;
@@ -55,15 +54,14 @@ pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};
 pub(crate) use failed_requests::{FailedRequestRow, status_class};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use journal_entries::{JournalEntryRow, kind};
-pub(crate) use notifications::{ClaimedNotificationRow, NotificationRow, StoredNotificationRow};
+pub(crate) use notifications::{NotificationRow, StoredNotificationRow};
 pub(crate) use occasions::OccasionRow;
 pub(crate) use providers::ProviderRow;
 pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SentRecognitionRow};
 pub(crate) use saml::SamlRow;
 pub(crate) use schedules::{ScheduleRow, SkippedDateRow};
-pub(crate) use statistics::{
-    CompanyDayRow, CompanySummaryRow, OccasionUsageRow, ProviderAttemptsRow, ProviderHourRow, ServiceHourRow,
-};
+pub(crate) use statistics::{CompanyDayRow, CompanySummaryRow, ProviderAttemptsRow, ServiceHourRow};
+pub(crate) use types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_millisecond};
 pub(crate) use users::{UserRow, UserSummaryRow};
 
 use guerdon_domain::ports::StoreError;

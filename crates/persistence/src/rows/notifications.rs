@@ -6,11 +6,9 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::CompanyId;
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::notification_json::{from_json, to_json};
 use super::schema::notifications;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 declare_row! {
     #[derive(Insertable)]
@@ -44,19 +42,19 @@ impl<'a> NotificationRow<'a> {
 }
 
 declare_row! {
-    /// A notification that was just claimed.
-    #[derive(QueryableByName)]
-    struct ClaimedNotificationRow in notifications {
+    #[derive(Queryable, QueryableByName, Selectable)]
+    struct StoredNotificationRow in notifications {
         id: Id,
         company_id: Id<CompanyId>,
         recipient: String,
         notification: String,
+        state: i16,
         attempts: i16,
         created_at: DbTimestamp,
     }
 }
 
-impl ClaimedNotificationRow {
+impl StoredNotificationRow {
     pub(crate) fn into_claimed_notification(self) -> Result<ClaimedNotification, StoreError> {
         let reader = RowReader { table: "notifications", id: &self.id.0 };
         let notification = from_json(self.company_id.0, &self.notification);
@@ -68,22 +66,8 @@ impl ClaimedNotificationRow {
             created_at: self.created_at.0,
         })
     }
-}
 
-/// A notification as an operator sees it.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = notifications)]
-pub(crate) struct StoredNotificationRow {
-    id: Id,
-    company_id: Id<CompanyId>,
-    recipient: String,
-    notification: String,
-    state: i16,
-    attempts: i16,
-    created_at: DbTimestamp,
-}
-
-impl StoredNotificationRow {
+    /// The notification as an operator sees it.
     pub(crate) fn into_stored_notification(self) -> Result<StoredNotification, StoreError> {
         let reader = RowReader { table: "notifications", id: &self.id.0 };
         Ok(StoredNotification {

@@ -5,9 +5,8 @@ use guerdon_domain::occasions::{Occasion, OccasionText};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, Message, OccasionId, SingleLine};
 
-use super::RowReader;
 use super::schema::occasions;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]

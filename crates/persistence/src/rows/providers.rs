@@ -6,7 +6,7 @@ use guerdon_domain::providers::{FormerSecret, Provider};
 use guerdon_domain::values::ProviderId;
 
 use super::schema::providers;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = providers, treat_none_as_default_value = false, treat_none_as_null = true)]

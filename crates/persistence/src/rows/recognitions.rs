@@ -6,11 +6,9 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{CompanyId, JournalEntryId, Message, OccasionId, RecognitionId, UserId};
 
-use super::RowReader;
-use super::columns::declare_row;
 use super::journal_entries::sender_of;
 use super::schema::{journal_entries, recognitions};
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader, declare_row};
 
 declare_row! {
     #[derive(Insertable)]
@@ -41,17 +39,19 @@ impl NewRecognitionRow {
     }
 }
 
-/// A recognition without the fields of its journal entry.
+/// A recognition without the points, occasion and message of its journal entry.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionRow {
-    id: Id<RecognitionId>,
-    company_id: Id<CompanyId>,
-    sender_id: Id,
-    receiver_id: Id<UserId>,
-    share: bool,
-    message: Option<String>,
-    created_at: DbTimestamp,
+    pub(crate) journal_entry_id: Id<JournalEntryId>,
+    pub(crate) leg: i32,
+    pub(crate) id: Id<RecognitionId>,
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) sender_id: Id,
+    pub(crate) receiver_id: Id<UserId>,
+    pub(crate) share: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) created_at: DbTimestamp,
 }
 
 /// The fields that the recognitions of one journal entry share.

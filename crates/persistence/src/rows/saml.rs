@@ -5,9 +5,8 @@ use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::{CompanyId, EntityId, PemCertificate, WebUrl};
 
-use super::RowReader;
 use super::schema::saml_settings;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = saml_settings, primary_key(company_id))]

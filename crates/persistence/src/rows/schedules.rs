@@ -7,9 +7,8 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
 
-use super::RowReader;
 use super::schema::{schedules, skipped_dates};
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = schedules, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -4,16 +4,12 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::{
-    CompanyDay, CompanySummary, LatestAttempts, OccasionUsage, ProviderAttempts, ProviderHour, ServiceHour,
-    StoreError,
+    CompanyDay, CompanySummary, LatestAttempts, ProviderAttempts, ServiceHour, StoreError,
 };
-use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
+use guerdon_domain::values::{CompanyId, ProviderId};
 
-use super::RowReader;
-use super::schema::{
-    companies, company_statistics, latest_attempts, occasions, provider_statistics, service_statistics,
-};
-use super::types::{DbTimestamp, Id};
+use super::schema::{companies, company_statistics, latest_attempts, service_statistics};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = service_statistics)]
@@ -32,22 +28,6 @@ impl ServiceHourRow {
         let Self { hour, recognitions, points, requests, client_errors, server_errors, duration_micros } =
             self;
         ServiceHour { hour, recognitions, points, requests, client_errors, server_errors, duration_micros }
-    }
-}
-
-#[derive(QueryableByName)]
-#[diesel(table_name = provider_statistics)]
-pub(crate) struct ProviderHourRow {
-    hour: i32,
-    delivered: i64,
-    failed: i64,
-    duration_micros: i64,
-}
-
-impl ProviderHourRow {
-    pub(crate) fn into_provider_hour(self) -> ProviderHour {
-        let Self { hour, delivered, failed, duration_micros } = self;
-        ProviderHour { hour, delivered, failed, duration_micros }
     }
 }
 
@@ -131,23 +111,5 @@ impl CompanySummaryRow {
             reserve_alert: self.reserve_alert.and_then(Points::new),
             recognitions: self.recognitions,
         })
-    }
-}
-
-#[derive(QueryableByName)]
-#[diesel(table_name = occasions)]
-pub(crate) struct OccasionUsageRow {
-    id: Id<OccasionId>,
-    name: String,
-    #[diesel(sql_type = BigInt)]
-    recognitions: i64,
-    #[diesel(sql_type = BigInt)]
-    points: i64,
-}
-
-impl OccasionUsageRow {
-    pub(crate) fn into_occasion_usage(self) -> OccasionUsage {
-        let Self { id, name, recognitions, points } = self;
-        OccasionUsage { id: id.0, name, recognitions, points }
     }
 }

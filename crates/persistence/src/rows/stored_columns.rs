@@ -2,7 +2,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
 
-use super::types::{Identifier, SqlTimestamp};
+use super::{Identifier, SqlTimestamp};
 
 /// The SQL type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,8 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::users::{Details, Profile, User, UserSummary};
 use guerdon_domain::values::{CompanyId, EmailAddress, Groups, SingleLine, UserId};
 
-use super::RowReader;
 use super::schema::users;
-use super::types::{DbTimestamp, Id};
+use super::{DbTimestamp, Id, RowReader};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]

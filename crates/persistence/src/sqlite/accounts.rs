@@ -12,8 +12,7 @@ use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::schema::accounts as table;
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
-use crate::rows::{AccountStateRow, TransferRow};
+use crate::rows::{AccountStateRow, DbTimestamp, Id, Identifier, SqlTimestamp, TransferRow};
 use crate::statement::statement;
 
 statement! {

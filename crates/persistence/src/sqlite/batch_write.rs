@@ -11,8 +11,7 @@ use super::insert_row::InsertRow;
 use crate::engine::Locking;
 use crate::failpoint::failpoint;
 use crate::rows::schema::idempotency_records;
-use crate::rows::types::Id;
-use crate::rows::{DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow};
+use crate::rows::{DeliveryRow, EventRow, Id, IdempotencyRow, JournalEntryRow, NewRecognitionRow};
 use crate::write_form::WriteForm;
 
 /// Returns all companies and all keys: with a single writer, no other transaction changes a company's

@@ -14,8 +14,7 @@ use uuid::Uuid;
 use crate::engine::LockMode;
 use crate::failpoint::failpoint;
 use crate::rows::schema::{attempts, events};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
-use crate::rows::{AttemptRow, SettlementRow};
+use crate::rows::{AttemptRow, DbTimestamp, Id, Identifier, SettlementRow, SqlTimestamp};
 use crate::statement::statement;
 use crate::write_form::WriteForm;
 

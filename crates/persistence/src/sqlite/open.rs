@@ -55,7 +55,7 @@ pub(crate) fn open_sqlite(
     let (request_readers, background_readers) = (readers(READER_CONNECTIONS)?, readers(BACKGROUND_READERS)?);
     let group = GroupCommit::new(writer, lock, notifiers).with_checkpoints(checkpoints);
     let group = Arc::new(group.map_err(|e| preparation_error(&e))?);
-    let requests = SqliteStore::new(&group, request_readers, Some(Deadlines::REQUEST.commit));
+    let requests = SqliteStore::new(&group, request_readers, Some(Deadlines::COMMIT));
     let background = SqliteStore::new(&group, background_readers, None);
     let health = SqliteStore::new(&group, readers(1)?, None);
     let commands = Arc::new(Engine::start_workers(group, 1, 0).map_err(|e| thread_error(&e))?);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::TestDatabase;
 use crate::rows::schema::{attempts, deliveries};
-use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{DbTimestamp, Id};
 use crate::url::DatabaseUrl;
 
 /// A row of `deliveries` and its rows of `attempts`.

@@ -173,7 +173,7 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     assert_eq!((done.users, done.reserve.after), (1_001, points(7_998)));
     assert!(matches!(
         &fixture.changes.distributions[..],
-        [DistributionProgress::Started { receivers, receivers_per_step: 1_000, .. }] if receivers.len() == 1_001
+        [(_, DistributionProgress::Started { receivers, receivers_per_step: 1_000 })] if receivers.len() == 1_001
     ));
     let entry = fixture.changes.journal_entries[0].clone();
     let id = entry.id;
@@ -192,13 +192,13 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     assert_eq!(needed_accounts(&fixture, id), paying.into());
     assert_eq!(fixture.decide_command(PROVIDER, &command).unwrap(), Some(2));
     assert_eq!(fixture.shown_points(Account::Wallet(WalletType::User, ann)), 2);
-    let paid = DistributionProgress::StepPaid { entry_id: id, first_leg: 1, unpaid: 1 };
-    assert_eq!(fixture.changes.distributions[1], paid);
+    let paid = DistributionProgress::StepPaid { first_leg: 1, unpaid: 1 };
+    assert_eq!(fixture.changes.distributions[1], (id, paid));
     fixture.facts.distributions.insert(id, Some(DistributionStep::Return { entry, unpaid: 1 }));
     assert_eq!(needed_accounts(&fixture, id), [Account::Transit(COMPANY), Account::Reserve(COMPANY)].into());
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
     assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 8_000);
-    assert_eq!(fixture.changes.distributions[2], DistributionProgress::Finished { entry_id: id });
+    assert_eq!(fixture.changes.distributions[2], (id, DistributionProgress::Finished));
     let times: Vec<Timestamp> = fixture.book.transfers().iter().map(|transfer| transfer.at).collect();
     assert_eq!(times, [Timestamp::UNIX_EPOCH, step_at, step_at], "each transfer has the time of its step");
     let transfers = times.len();

@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use guerdon_domain::journal::Requester;
 use guerdon_domain::companies::{self, CreateCompany};
-use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
 use guerdon_domain::decide::execute_command;
+use guerdon_domain::journal::Requester;
+use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Context, IdGenerator, ReadAccounts, Timestamp};
@@ -13,7 +13,7 @@ use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
 use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::{self, Profile};
-use guerdon_domain::values::{DomainName, EmailAddress, SingleLine, Message, ProviderId, WebUrl};
+use guerdon_domain::values::{DomainName, EmailAddress, Message, ProviderId, SingleLine, WebUrl};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());

@@ -6,12 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{Links, read_short_page, truncate_to_page};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::views::WalletView;
 

@@ -2,15 +2,10 @@
 
 use guerdon_domain::companies::{CreateCompany, CreateCompanyError, create};
 
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
 use guerdon_api_types::requests::read_new_company;
 use guerdon_api_types::views::{ChangedCompany, CompanyView};
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 pub(crate) struct Create;
 

@@ -4,10 +4,7 @@ use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::{Lookup, ReadTx, StoreError};
 use guerdon_domain::values::{CompanyId, DomainName};
 
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
 use guerdon_api_types::views::{CompanyView, WholeCompany};
 
 pub(crate) struct Get;

@@ -4,13 +4,9 @@ use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{CorporationId, Page};
 
 use super::create::Create;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
-use guerdon_api_types::docs::FieldDocs;
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
+use guerdon_api_types::FieldDocs;
 use guerdon_api_types::views::{CompanyView, ListedCompany};
 
 const CORPORATION_FILTER: &str = "corporation_id";

@@ -6,12 +6,8 @@ use guerdon_domain::values::{Message, Page};
 use serde::{Serialize, Serializer};
 
 use super::get::company_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::views::OccasionView;
 
 /// The maximum number of bytes of an occasion in the response: the message, the name, the title and the rest.

@@ -13,15 +13,8 @@ use serde::Serialize;
 
 use super::get::company_in_path;
 use crate::operation::body::{parse_input, read_body};
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::ApiState;
-use crate::operation::{OperationDocs, read_blocking};
-use guerdon_api_types::WireValue;
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{ApiError, ApiState, Call, OperationDocs, RenderedResponse, read_blocking};
+use guerdon_api_types::{FieldDocs, Fields, WireValue, field_docs};
 
 pub(crate) struct PreviewRate;
 

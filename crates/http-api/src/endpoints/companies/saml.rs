@@ -6,14 +6,11 @@ use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
 use guerdon_domain::values::{PemCertificate, Update};
 
 use super::get::company_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{
+    ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, Work, WriteOperation,
+};
 use guerdon_api_types::views::SamlView;
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 pub(crate) struct GetSaml;
 

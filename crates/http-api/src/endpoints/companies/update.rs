@@ -5,14 +5,10 @@ use guerdon_domain::ports::Tx;
 
 use super::create::Create;
 use super::get::company_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
+use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
 use guerdon_api_types::requests::read_company_changes;
 use guerdon_api_types::views::{ChangedCompany, CompanyView};
+use guerdon_api_types::{FieldDocs, Fields};
 
 pub(crate) struct Update;
 

@@ -4,15 +4,10 @@ use guerdon_domain::ports::{ReadTx, UserQuery};
 use guerdon_domain::values::Page;
 
 use super::get::company_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::views::UserView;
+use guerdon_api_types::{FieldDocs, field_docs};
 
 /// The memory of the largest user, with two dozen strings of the maximum length. Reading and rendering need three
 /// copies.

@@ -6,12 +6,8 @@ use super::get::corporation_in_path;
 use guerdon_api_types::views::ListedCompany;
 
 use crate::endpoints::companies::{COMPANY_BYTES_MAX, render_list};
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 
 pub(crate) struct ListCompanies;
 

@@ -3,10 +3,8 @@
 use guerdon_domain::corporations::create;
 use guerdon_domain::values::SingleLine;
 
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Create;

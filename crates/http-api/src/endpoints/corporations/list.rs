@@ -2,12 +2,8 @@
 
 use guerdon_domain::ports::ReadTx;
 
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::views::CorporationView;
 
 /// The memory of the largest corporation. Reading and rendering need three copies.

@@ -5,11 +5,8 @@ use guerdon_domain::ports::Tx;
 use guerdon_domain::values::SingleLine;
 
 use super::get::corporation_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Update;

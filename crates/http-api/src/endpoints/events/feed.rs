@@ -10,15 +10,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::event_view;
-use crate::operation::OperationDocs;
-use crate::operation::error::ApiError;
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use guerdon_api_types::WireValue;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{ApiError, OperationDocs, Query, RenderedResponse};
 use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::EventView;
+use guerdon_api_types::{FieldDocs, WireValue, field_docs};
 
 /// The maximum number of events of one response.
 const LIMIT_MAX: i64 = 100;

@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::event_view;
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
 use guerdon_api_types::views::{AttemptView, EventView};
 
 pub(crate) struct Get;

@@ -13,12 +13,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::feed::{EVENT_BYTES_MAX, read_page, read_query, render_page};
 use crate::feed_signal::FeedSubscription;
-use crate::operation::call::{Call, confirm_caller};
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::response::RenderedResponse;
-use crate::operation::state::ApiState;
-use crate::operation::{read_blocking, read_unconfirmed};
+use crate::operation::{
+    ApiError, ApiState, Call, ErrorCode, RenderedResponse, confirm_caller, read_blocking, read_unconfirmed,
+};
 use crate::request_info::{ClientEnd, TimeWaited};
 
 /// The shortest time between two polls. On PostgreSQL, committed events become visible only when no older transaction

@@ -3,7 +3,7 @@
 use guerdon_api_types::views::EventView;
 use guerdon_domain::ports::EventWithBody;
 
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 mod feed;
 mod get;

@@ -5,13 +5,10 @@ use guerdon_domain::ports::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, StepResult, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{
+    ApiError, Call, OperationDocs, RenderedResponse, StepResult, Work, WriteOperation, require_in_path,
+};
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 /// The fields that select events together.
 const REPLAY_FILTERS: &[&str] = &["since", "state"];

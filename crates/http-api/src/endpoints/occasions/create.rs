@@ -4,10 +4,8 @@ use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
 use guerdon_domain::values::{CompanyId, InvalidValue, Message};
 use schemars::{Schema, json_schema};
 
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::OccasionView;
 

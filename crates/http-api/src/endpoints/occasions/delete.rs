@@ -4,11 +4,8 @@ use guerdon_domain::occasions::delete;
 use guerdon_domain::ports::Tx;
 
 use super::update::changeable_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 
 pub(crate) struct Delete;
 

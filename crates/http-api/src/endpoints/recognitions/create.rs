@@ -7,16 +7,13 @@ use guerdon_domain::values::{CompanyId, Message, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, RenderResponse, ToCommand, WriteOperation};
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::field_docs;
+use crate::operation::{
+    ApiError, ErrorCode, OperationDocs, RenderResponse, RenderedResponse, ToCommand, WriteOperation,
+};
 use guerdon_api_types::parameter::FieldFault;
 use guerdon_api_types::values::SenderType;
 use guerdon_api_types::views::RecognitionView;
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 /// The memory for each receiver, not counting the message: the user, the rows, and the rest of the response.
 const RECEIVER_BYTES: usize = 2_560;

@@ -7,12 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Create;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::WireValue;
-use guerdon_api_types::body::Fields;
-use guerdon_api_types::docs::FieldDocs;
+use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::{FieldDocs, Fields, WireValue};
 
 pub(crate) struct DryRun;
 

@@ -2,10 +2,7 @@
 
 use guerdon_domain::ports::{Consistency, ReadTx};
 
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
 use guerdon_api_types::views::RecognitionView;
 
 pub(crate) struct Get;

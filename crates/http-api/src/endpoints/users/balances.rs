@@ -5,10 +5,7 @@ use guerdon_domain::values::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::views::WalletView;
 

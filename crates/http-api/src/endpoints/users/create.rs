@@ -2,11 +2,8 @@
 
 use guerdon_domain::users::{CreateUserError, create};
 
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 use guerdon_api_types::requests::{NewUser, read_new_user};
 use guerdon_api_types::views::UserView;
 

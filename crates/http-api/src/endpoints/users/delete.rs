@@ -3,10 +3,10 @@
 use guerdon_domain::commands::Command;
 use guerdon_domain::users::{DeleteUser, DeleteUserError};
 
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, RenderResponse, ToCommand, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{
+    ApiError, OperationDocs, RenderResponse, RenderedResponse, ToCommand, WriteOperation,
+};
+use guerdon_api_types::Fields;
 
 pub(crate) struct Delete;
 

@@ -3,10 +3,7 @@
 use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::users::User;
 
-use crate::operation::call::Call;
-use crate::operation::error::{ApiError, require_in_path};
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
 use guerdon_api_types::views::UserView;
 
 pub(crate) struct Get;

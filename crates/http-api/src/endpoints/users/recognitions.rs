@@ -4,12 +4,8 @@ use guerdon_domain::ports::{ReadTx, Role};
 use guerdon_domain::values::{Message, Page};
 
 use super::get::user_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::views::RecognitionView;
 
 /// The memory of the largest recognition while it is read and rendered: its message exists in the database's response,

@@ -8,12 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::user_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
 use crate::operation::list::{Links, read_short_page, truncate_to_page};
-use crate::operation::query::Query;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation};
+use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
 use guerdon_api_types::WireValue;
 
 pub(crate) struct ListTransactions;
@@ -82,12 +78,8 @@ pub(crate) struct TransactionView {
 
 impl TransactionView {
     pub(crate) fn from_transaction(transaction: &AccountEntry) -> Self {
-        let direction = match transaction.direction {
-            Direction::Debit => "debit",
-            Direction::Credit => "credit",
-        };
         Self {
-            r#type: direction,
+            r#type: transaction.direction.name(),
             points: transaction.points.get(),
             reason: transaction.reason.name(),
             created_at: WireValue(transaction.at),

@@ -4,12 +4,8 @@ use guerdon_domain::ports::Tx;
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
 
 use super::get::user_in_path;
-use crate::operation::call::Call;
-use crate::operation::error::ApiError;
-use crate::operation::error_code::ErrorCode;
-use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
-use guerdon_api_types::body::Fields;
+use crate::operation::{ApiError, Call, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
+use guerdon_api_types::Fields;
 use guerdon_api_types::requests::read_user_changes;
 use guerdon_api_types::views::UserView;
 

@@ -12,7 +12,7 @@ use guerdon_domain::providers::Provider;
 use super::Admission;
 use super::basic_auth::{self, Credentials};
 use super::current_secrets::{NO_HASH, current_hashes};
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
 
 /// The caller of a request. Invalid credentials are refused with 401 whatever the cause, or with 429 if too many logins

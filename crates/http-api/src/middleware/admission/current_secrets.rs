@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::basic_auth::Credentials;
 use crate::api::SecretVerifier;
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 /// The shortest interval between the starts of two loads.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
@@ -60,7 +60,7 @@ impl SecretsLoad {
 impl CurrentSecrets {
     /// Whether `credentials` are valid now, according to a load that starts after this call. Requests that arrive
     /// before the load starts share it. Fails if `read` fails. Also fails with 503 if the load does not start
-    /// within `Deadlines::REQUEST.credentials`, or if `read` takes longer than that.
+    /// within `Deadlines::CREDENTIALS`, or if `read` takes longer than that.
     pub(super) async fn are_valid_now(
         &self,
         credentials: &Credentials,
@@ -77,14 +77,13 @@ impl CurrentSecrets {
             }
             load
         };
-        let mut load =
-            timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| ApiError::busy())?;
+        let mut load = timeout(Deadlines::CREDENTIALS, wait).await.map_err(|_elapsed| ApiError::busy())?;
         if load.result_since(arrived_at).is_none() {
             let started_at = Instant::now();
             // Set before the load, because the client may disconnect during the load. Even then, the next load
             // must not start earlier.
             load.delay_next(started_at);
-            let result = timeout(Deadlines::REQUEST.credentials, read())
+            let result = timeout(Deadlines::CREDENTIALS, read())
                 .await
                 .unwrap_or_else(|_elapsed| Err(ApiError::busy()));
             load.duration = started_at.elapsed();
@@ -227,7 +226,7 @@ mod tests {
         let hangs = async || std::future::pending().await;
         let refused = current.are_valid_now(&right, &PlainTextVerifier, hangs).await;
         assert!(refused.is_err_and(|error| error.status_and_message().0 == 503));
-        assert_eq!(started_at.elapsed().as_secs(), Deadlines::REQUEST.credentials.as_secs());
+        assert_eq!(started_at.elapsed().as_secs(), Deadlines::CREDENTIALS.as_secs());
 
         let hanging = current.are_valid_now(&right, &PlainTextVerifier, hangs);
         let later = async {
@@ -235,7 +234,7 @@ mod tests {
             let arrived_at = Instant::now();
             let read =
                 current.are_valid_now(&right, &PlainTextVerifier, async || Ok(hashes_of_secret("new"))).await;
-            assert!(matches!(read, Ok(true)) && arrived_at.elapsed() <= Deadlines::REQUEST.credentials);
+            assert!(matches!(read, Ok(true)) && arrived_at.elapsed() <= Deadlines::CREDENTIALS);
         };
         let (refused, ()) = futures_util::future::join(hanging, later).await;
         assert!(refused.is_err());

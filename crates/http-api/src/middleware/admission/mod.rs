@@ -35,8 +35,7 @@ use tokio::time::timeout;
 
 use super::framing::Connection;
 use crate::log_throttle::LogThrottle;
-use crate::operation::error::ApiError;
-use crate::operation::state::ApiState;
+use crate::operation::{ApiError, ApiState};
 use crate::request_info::{Caller, RequestInfo};
 
 /// The maximum number of concurrent lookups of unverified credentials.
@@ -86,7 +85,7 @@ impl Admission {
 
     /// Waits until unverified credentials may be looked up. Fails with 503 after the deadline for credentials.
     async fn acquire_unverified_lookup(&self) -> Result<SemaphorePermit<'_>, ApiError> {
-        let permit = timeout(Deadlines::REQUEST.credentials, self.unverified_lookups.acquire()).await;
+        let permit = timeout(Deadlines::CREDENTIALS, self.unverified_lookups.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(ApiError::busy)
     }
 }
@@ -122,7 +121,7 @@ pub(super) async fn admit_request(
             refuse_request(request, &ApiError::too_many_requests(wait_seconds))
         }
     };
-    for (name, value) in [(RATE_LIMIT, header), (RATE_LIMIT_POLICY, limit.policy_header().to_owned())] {
+    for (name, value) in [(RATE_LIMIT, header), (RATE_LIMIT_POLICY, limit.policy.clone())] {
         if let Ok(value) = HeaderValue::from_str(&value) {
             response.headers_mut().insert(name, value);
         }

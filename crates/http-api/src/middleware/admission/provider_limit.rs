@@ -20,7 +20,8 @@ pub(crate) struct ProviderLimit {
     clock: DefaultClock,
     per_second: NonZeroU32,
     burst: NonZeroU32,
-    policy: String,
+    /// The value of `RateLimit-Policy`.
+    pub(super) policy: String,
 }
 
 impl ProviderLimit {
@@ -33,11 +34,6 @@ impl ProviderLimit {
         let policy = format!("\"provider\";q={burst};w={window}");
         let limiter = RateLimiter::keyed(quota).with_middleware();
         Some(Self { limiter, clock: DefaultClock::default(), per_second, burst, policy })
-    }
-
-    /// The value of `RateLimit-Policy`.
-    pub(super) fn policy_header(&self) -> &str {
-        &self.policy
     }
 
     /// Takes one request from a provider's bucket. Returns the value of `RateLimit`, and `Err` with the seconds to wait
@@ -74,10 +70,8 @@ mod tests {
     #[test]
     fn a_policy_contains_the_burst_and_the_seconds_to_refill_it() {
         let check = |per_second, burst, expected: Option<&str>| {
-            assert_eq!(
-                provider_limit(per_second, burst).as_ref().map(ProviderLimit::policy_header),
-                expected
-            );
+            let limit = provider_limit(per_second, burst);
+            assert_eq!(limit.as_ref().map(|limit| limit.policy.as_str()), expected);
         };
         check(200, 400, Some("\"provider\";q=400;w=2"));
         check(200, 401, Some("\"provider\";q=401;w=3"));

@@ -1,7 +1,7 @@
 //! Checks the version of the API, which is the first segment of every path (behaviour 21.1).
 
 use crate::middleware::health;
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 use crate::request_info::first_segment;
 
 const CURRENT_VERSION: &str = "v1";

@@ -269,14 +269,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         let (timeout, framing_error) = if !self.framing.is_in_head() {
             // The response may be sent before the rest of the body arrives, and may end the connection.
             self.connection.wake_on_response(context.waker());
-            (Deadlines::REQUEST.body, Some(FramingError::SlowBody))
+            (Deadlines::BODY, Some(FramingError::SlowBody))
         } else if self.connection.phase() == ConnectionPhase::AwaitResponse {
             self.connection.wake_on_response(context.waker()); // the time limit of the next head starts with the response
             return Poll::Pending;
         } else if self.has_parser && !is_trusted {
             return Poll::Ready(NextBytes::End); // ends the parser, not the stream
         } else if !self.received.is_empty() {
-            (Deadlines::REQUEST.head, Some(FramingError::SlowHead))
+            (Deadlines::HEAD, Some(FramingError::SlowHead))
         } else if self.has_parser {
             if !self.read_timer.has_elapsed(PARSER_KEEP_ALIVE, context) {
                 return Poll::Pending;
@@ -285,10 +285,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
             return Poll::Ready(NextBytes::End); // ends the parser, not the stream
         } else {
             self.connection.clear_received();
-            (
-                if self.is_first_request || !is_trusted { Deadlines::REQUEST.head } else { self.keep_alive },
-                None,
-            )
+            (if self.is_first_request || !is_trusted { Deadlines::HEAD } else { self.keep_alive }, None)
         };
         if !self.read_timer.has_elapsed(timeout, context) {
             return Poll::Pending;

@@ -4,7 +4,7 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, He
 use actix_web::{HttpMessage as _, HttpRequest, web};
 use futures_util::StreamExt;
 
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 use crate::operation::idempotency::KEY_HEADER;
 use crate::operation::memory_budget::{MemoryPermit, SMALL_BODY_BYTES_MAX};
 use crate::request_info::{AwaitsContinue, BodyFailure, BodyFault};

@@ -2,11 +2,10 @@
 
 use actix_web::http::header::HeaderMap;
 
-use guerdon_api_types::body::Fields;
+use guerdon_api_types::Fields;
 
 use super::require_json;
-use crate::operation::error::ApiError;
-use crate::operation::response::RenderedResponse;
+use crate::operation::{ApiError, RenderedResponse};
 
 /// The input of an operation, and the unknown fields of the body.
 pub(crate) struct ParsedInput<I> {

@@ -6,7 +6,7 @@ use guerdon_domain::values::ProviderId;
 use tokio::sync::oneshot::Sender;
 
 use super::{RequestPermit, provider_busy_error};
-use crate::operation::error::ApiError;
+use crate::operation::ApiError;
 
 /// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
 /// hold none.

@@ -200,7 +200,7 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
     assert!(queue.push_job(new_job(3, Command::DeleteUser(DeleteUser(user_id(1))))).is_ok());
     let now = Instant::now();
     assert!(queue.take_expired(now).is_empty());
-    assert_eq!(queue.take_expired(now + Deadlines::REQUEST.start * 2).len(), WAITING_PER_PROVIDER_MAX + 2);
+    assert_eq!(queue.take_expired(now + Deadlines::START * 2).len(), WAITING_PER_PROVIDER_MAX + 2);
     assert_eq!((queue.waiting_worker_kinds(), queue.provider_order.len()), ((false, false), 0));
     queue.close();
     assert!(queue.is_drained());

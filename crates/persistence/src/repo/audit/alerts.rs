@@ -6,10 +6,10 @@ use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::Unit;
+use super::Unit;
 use super::pages::PAGE_ENTRIES;
+use crate::rows::Id;
 use crate::rows::schema::{accounts, companies};
-use crate::rows::types::Id;
 
 impl Unit<'_> {
     /// Checks that the alert threshold of every reserve follows from the company's threshold and rate.

@@ -7,16 +7,24 @@ use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
 use guerdon_domain::ports::StoreError;
 
-use super::super::Unit;
+use super::Unit;
 use crate::rows::schema::{audit_entries, companies, occasions, providers, saml_settings, schedules};
-use crate::rows::types::Id;
 use crate::rows::{
-    AuditEntryRow, AuditedState, AuditedSubject, OccasionState, OptionsState, ProviderState, SamlState,
+    AuditEntryRow, AuditedState, AuditedSubject, Id, OccasionState, OptionsState, ProviderState, SamlState,
     ScheduleState,
 };
 
 /// The number of entries that are read together.
 const PAGE_ENTRIES: i64 = 10_000;
+
+/// The digest of a state; `None` if its row does not exist.
+macro_rules! digest_of {
+    ($conn:expr, $table:ident, $id:expr, $state:ty) => {{
+        let row = $table::table.find($id).select(<$state>::as_select());
+        let found: Option<$state> = row.get_result($conn).optional()?;
+        Ok(found.map(|state| state.state_digest()))
+    }};
+}
 
 impl Unit<'_> {
     /// The digest of a subject's current state; `None` if it does not exist.
@@ -25,21 +33,11 @@ impl Unit<'_> {
         subject: AuditedSubject,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.query(|conn| match subject {
-            AuditedSubject::Provider(id) => {
-                digest_of(providers::table.find(id).select(ProviderState::as_select()).get_result(conn))
-            }
-            AuditedSubject::Options(id) => {
-                digest_of(companies::table.find(id).select(OptionsState::as_select()).get_result(conn))
-            }
-            AuditedSubject::Saml(id) => {
-                digest_of(saml_settings::table.find(id).select(SamlState::as_select()).get_result(conn))
-            }
-            AuditedSubject::Schedule(id) => {
-                digest_of(schedules::table.find(id).select(ScheduleState::as_select()).get_result(conn))
-            }
-            AuditedSubject::GlobalOccasion(id) => {
-                digest_of(occasions::table.find(id).select(OccasionState::as_select()).get_result(conn))
-            }
+            AuditedSubject::Provider(id) => digest_of!(conn, providers, id, ProviderState),
+            AuditedSubject::Options(id) => digest_of!(conn, companies, id, OptionsState),
+            AuditedSubject::Saml(id) => digest_of!(conn, saml_settings, id, SamlState),
+            AuditedSubject::Schedule(id) => digest_of!(conn, schedules, id, ScheduleState),
+            AuditedSubject::GlobalOccasion(id) => digest_of!(conn, occasions, id, OccasionState),
         })
     }
 
@@ -113,11 +111,6 @@ impl Unit<'_> {
                 .get_results(conn),
         })
     }
-}
-
-/// The digest of a state; `None` if its row does not exist.
-fn digest_of(found: QueryResult<impl AuditedState>) -> QueryResult<Option<Vec<u8>>> {
-    Ok(found.optional()?.map(|state| state.state_digest()))
 }
 
 fn subject_name(subject: AuditedSubject) -> String {

@@ -14,12 +14,9 @@ use guerdon_domain::wallets::{AccountKind, Direction, Reason};
 
 use guerdon_domain::values::JournalEntryId;
 
-use super::super::super::{Conn, account_entries_from};
-use super::super::Unit;
-use super::{PartStatus, SnapshotTimer};
-use crate::rows::AuditedAccountRow;
+use super::{Conn, PartStatus, SnapshotTimer, Unit, account_entries_from};
 use crate::rows::schema::accounts;
-use crate::rows::types::{Id, Identifier};
+use crate::rows::{AccountStateRow, Id, Identifier};
 
 const PAGE_ROWS: i64 = 2_000;
 
@@ -69,10 +66,7 @@ impl EntryCursor {
 
     /// Reads the next page.
     fn read_next_page(&mut self, conn: &mut Conn) -> QueryResult<()> {
-        let side = match self.direction {
-            Direction::Debit => "debit",
-            Direction::Credit => "credit",
-        };
+        let side = self.direction.name();
         let (from, key) = account_entries_from(side);
         // A single row comparison, so that the index scan starts where the page starts, however long an
         // account's history is.
@@ -212,11 +206,11 @@ impl Unit<'_> {
     fn accounts_after(
         &mut self,
         after: Option<StoredAccountKey>,
-    ) -> Result<Vec<AuditedAccountRow>, StoreError> {
+    ) -> Result<Vec<AccountStateRow>, StoreError> {
         let all = accounts::table
             .order((accounts::owner_id, accounts::kind))
             .limit(PAGE_ROWS)
-            .select(AuditedAccountRow::as_select());
+            .select(AccountStateRow::as_select());
         self.query(|conn| match after {
             None => all.get_results(conn),
             Some((owner, kind)) => all

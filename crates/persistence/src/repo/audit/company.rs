@@ -2,16 +2,15 @@
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{AccountAudit, Findings, StoredAccountEntry};
-use guerdon_domain::ports::{EventBodies, ReadAccountEntries as _, StoreError};
+use guerdon_domain::ports::{EventBodies, ReadAccounts as _, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, UserId, checked_cast};
 use guerdon_domain::wallets::{Account, AccountKind, Reason};
 
-use super::super::Unit;
+use super::Unit;
 use super::journal::JournalProgress;
 use super::pages::{PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use crate::rows::schema::{accounts, journal_entries};
-use crate::rows::types::Id;
-use crate::rows::{AuditedAccountRow, JournalEntryRow};
+use crate::rows::{AccountStateRow, Id, JournalEntryRow};
 
 impl Unit<'_> {
     pub(in super::super) fn audit_journal_and_accounts_of(
@@ -59,13 +58,13 @@ impl Unit<'_> {
     ) -> Result<(), StoreError> {
         let (mut after, mut sum, mut entries) = ((Id(uuid::Uuid::nil()), 0_i16), 0_i128, 0_i128);
         loop {
-            let page: Vec<AuditedAccountRow> = self.query(|conn| {
+            let page: Vec<AccountStateRow> = self.query(|conn| {
                 accounts::table
                     .filter(accounts::company_id.eq(Id(company)).and(accounts::owner_id.ge(after.0)))
                     .filter(accounts::owner_id.gt(after.0).or(accounts::kind.gt(after.1)))
                     .order((accounts::owner_id, accounts::kind))
                     .limit(PAGE_ENTRIES)
-                    .select(AuditedAccountRow::as_select())
+                    .select(AccountStateRow::as_select())
                     .get_results(conn)
             })?;
             let Some(last) = page.last() else { break };
@@ -87,11 +86,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    fn audit_entries_of(
-        &mut self,
-        row: &AuditedAccountRow,
-        findings: &mut Findings,
-    ) -> Result<(), StoreError> {
+    fn audit_entries_of(&mut self, row: &AccountStateRow, findings: &mut Findings) -> Result<(), StoreError> {
         let stored = row.to_stored_account();
         let Some(account) = to_account(row) else {
             findings.add_violation("owner of an account", || format!("{} has no owner", row.owner_id.0));
@@ -122,7 +117,7 @@ impl Unit<'_> {
     }
 }
 
-fn to_account(row: &AuditedAccountRow) -> Option<Account> {
+fn to_account(row: &AccountStateRow) -> Option<Account> {
     let (user, company) = (UserId::from_uuid(row.owner_id.0), CompanyId::from_uuid(row.owner_id.0));
     let mut accounts = Account::user_wallets(user).into_iter().chain(Account::company_accounts(company));
     accounts.find(|account| account.kind().code() == row.kind)

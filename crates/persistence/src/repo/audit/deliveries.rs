@@ -3,11 +3,10 @@
 use guerdon_domain::audit::AuditOptions;
 use guerdon_domain::events::EventState;
 
-use super::super::super::{id_as_text, timestamp_literal};
-use super::Check;
 use super::id_range::IdRange;
+use super::{Check, id_as_text, timestamp_literal};
+use crate::rows::DbTimestamp;
 use crate::rows::conditions::PENDING;
-use crate::rows::types::DbTimestamp;
 
 /// Checks that a pending notification has a time for its next attempt.
 pub(super) fn notification_check() -> Check {

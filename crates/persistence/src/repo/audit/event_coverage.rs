@@ -9,12 +9,9 @@ use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
 
-use super::super::super::{id_as_text, timestamp_literal};
-use super::super::Unit;
-use super::Check;
 use super::id_range::IdRange;
-use crate::rows::kind;
-use crate::rows::types::DbTimestamp;
+use super::{Check, Unit, id_as_text, timestamp_literal};
+use crate::rows::{DbTimestamp, kind};
 
 /// The period whose events have not been deleted. An event with a time after `until`, which is now, was created while the
 /// clock was ahead, and may have been deleted then.

@@ -9,12 +9,11 @@ use guerdon_domain::ports::{EventBodies, StoreError};
 use guerdon_domain::values::{EventId, RecognitionId};
 use uuid::Uuid;
 
-use super::super::Unit;
+use super::Unit;
 use super::pages::{PositionedEntry, RowsByEntry};
 use crate::rows::schema::{events, recognitions};
 use crate::rows::seals::SealChain;
-use crate::rows::types::Id;
-use crate::rows::{AuditedRecognitionRow, JournalEntryRow, StoredEventRow, kind};
+use crate::rows::{Id, JournalEntryRow, RecognitionRow, StoredEventRow, kind};
 
 /// The maximum number of bodies in memory. Each may have tens of kilobytes.
 const BODIES_MAX: usize = 100;
@@ -38,7 +37,7 @@ impl EventDigests {
     pub(super) fn of_entry<'a>(
         &'a self,
         entry: &'a JournalEntryRow<'_>,
-        sent: &'a [AuditedRecognitionRow],
+        sent: &'a [RecognitionRow],
     ) -> impl Iterator<Item = &'a EventDigest> {
         let own = event_kind_of_entry(entry.kind).map(|_| Id(EventId::from_uuid(entry.id.0.as_uuid())));
         let received = sent.iter().map(|recognition| Id(EventId::from_uuid(recognition.id.0.as_uuid())));
@@ -77,7 +76,7 @@ impl Unit<'_> {
     pub(super) fn load_event_digests(
         &mut self,
         batch: &[PositionedEntry],
-        recognitions: &RowsByEntry<AuditedRecognitionRow>,
+        recognitions: &RowsByEntry<RecognitionRow>,
         bodies: Option<&dyn EventBodies>,
     ) -> Result<EventDigests, StoreError> {
         let mut ids: Vec<Id<EventId>> = Vec::new();
@@ -109,14 +108,14 @@ impl Unit<'_> {
     pub(super) fn audit_event_bodies(
         &mut self,
         batch: &[PositionedEntry],
-        recognitions: &RowsByEntry<AuditedRecognitionRow>,
+        recognitions: &RowsByEntry<RecognitionRow>,
         events: &EventDigests,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let amended = self.amended_recognitions(batch)?;
         for (_, entry) in batch {
             let company = entry.company_id.0.as_uuid();
-            let facts_of = |kind, recognition: &AuditedRecognitionRow, points| EventFacts {
+            let facts_of = |kind, recognition: &RecognitionRow, points| EventFacts {
                 kind,
                 subject: recognition.id.0.as_uuid(),
                 company,
@@ -157,17 +156,17 @@ impl Unit<'_> {
     fn amended_recognitions(
         &mut self,
         batch: &[PositionedEntry],
-    ) -> Result<HashMap<Uuid, (AuditedRecognitionRow, i64)>, StoreError> {
+    ) -> Result<HashMap<Uuid, (RecognitionRow, i64)>, StoreError> {
         let amendments = batch.iter().filter(|(_, entry)| entry.kind == kind::AMENDMENT);
         let ids: Vec<Id<RecognitionId>> =
             amendments.filter_map(|(_, entry)| Some(Id(entry.subject_id?.0.into()))).collect();
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let found: Vec<AuditedRecognitionRow> = self.query(|conn| {
+        let found: Vec<RecognitionRow> = self.query(|conn| {
             recognitions::table
                 .filter(recognitions::id.eq_any(&ids))
-                .select(AuditedRecognitionRow::as_select())
+                .select(RecognitionRow::as_select())
                 .get_results(conn)
         })?;
         let entries: Vec<_> = found.iter().map(|recognition| recognition.journal_entry_id).collect();

@@ -5,10 +5,8 @@ use guerdon_domain::audit::{AuditOptions, Findings};
 use guerdon_domain::ports::StoreError;
 use uuid::Uuid;
 
-use super::super::super::{id_as_text, look_up_rows_by_index};
-use super::super::Unit;
 use super::id_range::IdRange;
-use super::{Check, SnapshotTimer, deliveries, event_coverage};
+use super::{Check, SnapshotTimer, Unit, deliveries, event_coverage, id_as_text, look_up_rows_by_index};
 use crate::rows::kind;
 
 /// How far the ranges have been checked.

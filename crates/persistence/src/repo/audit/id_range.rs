@@ -5,9 +5,8 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 use uuid::Uuid;
 
-use super::super::super::id_literal;
-use super::super::Unit;
-use crate::rows::types::{Id, Identifier};
+use super::{Unit, id_literal};
+use crate::rows::{Id, Identifier};
 
 /// The maximum number of rows of a table in a range. A single id can have more transfers or attempts.
 const RANGE_ROWS_MAX: usize = 10_000;

@@ -10,14 +10,12 @@ use diesel::sql_types::Bool;
 use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
 use guerdon_domain::ports::{EventBodies, StoreError};
 
-use super::super::Unit;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;
-use super::{PartStatus, SnapshotTimer};
+use super::{PartStatus, SnapshotTimer, Unit};
 use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::journal_entries;
-use crate::rows::types::Id;
-use crate::rows::{AuditedRecognitionRow, TransferRow};
+use crate::rows::{Id, RecognitionRow, TransferRow};
 
 /// The state of the check while it reads the journal.
 pub(super) struct JournalProgress {
@@ -184,7 +182,7 @@ impl Unit<'_> {
 fn audit_transfer<'a>(
     audit: Option<&mut JournalEntryAudit<'_>>,
     transfer: &TransferRow,
-    sent: &mut std::iter::Peekable<impl Iterator<Item = &'a AuditedRecognitionRow>>,
+    sent: &mut std::iter::Peekable<impl Iterator<Item = &'a RecognitionRow>>,
     findings: &mut Findings,
 ) {
     let Some(audit) = audit else { return };

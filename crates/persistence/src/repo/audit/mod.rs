@@ -38,7 +38,11 @@ use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timesta
 use self::balances::BalancesProgress;
 use self::journal::JournalProgress;
 use self::tables::TablesProgress;
-use super::Unit;
+use super::super::{
+    account_entries_from, audit_log_complete_before, id_as_text, journal_complete_before,
+    look_up_rows_by_index, run_storage_check, storage_checks,
+};
+use super::{Conn, Unit, id_literal, timestamp_literal};
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
 

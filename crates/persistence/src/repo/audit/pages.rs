@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
-use super::super::Unit;
+use super::Unit;
 use guerdon_domain::values::{JournalEntryId, checked_cast};
 
 use crate::rows::schema::{journal_entries, recognitions, transfers};
-use crate::rows::types::Id;
-use crate::rows::{AuditedRecognitionRow, JournalEntryRow, TransferRow};
+use crate::rows::{Id, JournalEntryRow, RecognitionRow, TransferRow};
 use crate::statement_chunks::split_by_size;
 
 /// The number of journal entries on a page.
@@ -127,8 +126,8 @@ impl Unit<'_> {
     pub(super) fn load_recognitions(
         &mut self,
         batch: &[PositionedEntry],
-    ) -> Result<RowsByEntry<AuditedRecognitionRow>, StoreError> {
-        Ok(RowsByEntry::from_recognitions(rows_of_batch!(self, batch, recognitions, AuditedRecognitionRow)))
+    ) -> Result<RowsByEntry<RecognitionRow>, StoreError> {
+        Ok(RowsByEntry::from_recognitions(rows_of_batch!(self, batch, recognitions, RecognitionRow)))
     }
 }
 
@@ -173,8 +172,8 @@ impl<T> RowsByEntry<T> {
     }
 }
 
-impl RowsByEntry<AuditedRecognitionRow> {
-    pub(super) fn from_recognitions(rows: Vec<AuditedRecognitionRow>) -> Self {
+impl RowsByEntry<RecognitionRow> {
+    pub(super) fn from_recognitions(rows: Vec<RecognitionRow>) -> Self {
         Self { rows, entry_of: |recognition| recognition.journal_entry_id }
     }
 }

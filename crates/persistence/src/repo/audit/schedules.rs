@@ -12,10 +12,9 @@ use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::values::{IsoDate, ScheduleId};
 use time::Duration;
 
-use super::super::Unit;
+use super::Unit;
 use crate::rows::schema::{audit_entries, journal_entries, schedules, skipped_dates};
-use crate::rows::types::Id;
-use crate::rows::{JournalEntryRow, ScheduleRow, SkippedDateRow, kind};
+use crate::rows::{Id, JournalEntryRow, ScheduleRow, SkippedDateRow, kind};
 
 /// The number of schedules that are read together, each with all its dates.
 const PAGE_SCHEDULES: i64 = 50;

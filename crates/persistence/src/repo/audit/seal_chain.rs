@@ -5,13 +5,12 @@ use guerdon_domain::audit::Findings;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::checked_cast;
 
-use super::super::Unit;
+use super::Unit;
 use super::events::EventChain;
 use super::pages::PAGE_ENTRIES;
-use crate::rows::SealRow;
 use crate::rows::schema::seals;
 use crate::rows::seals::{FIRST_HEAD, SealChain};
-use crate::rows::types::Id;
+use crate::rows::{Id, SealRow};
 
 /// The seals that were compared so far.
 pub(super) struct SealProgress {

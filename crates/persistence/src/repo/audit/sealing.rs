@@ -4,15 +4,13 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{PendingSeal, Seal, SealedRange, StoreError, Timestamp};
 use guerdon_domain::values::checked_cast;
 
-use super::super::super::{audit_log_complete_before, journal_complete_before};
-use super::super::Unit;
 use super::events::EventChain;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, RowsByEntry, split_into_batches};
 use super::statistics_counter::StatisticsCounter;
+use super::{Unit, audit_log_complete_before, journal_complete_before};
 use crate::rows::schema::seals;
 use crate::rows::seals::{FIRST_HEAD, SealChain};
-use crate::rows::types::Id;
-use crate::rows::{SealRow, TransferRow, kind};
+use crate::rows::{Id, SealRow, TransferRow, kind};
 
 /// Converts a stored seal. Fails if its head has the wrong length.
 pub(super) fn to_seal(row: &SealRow) -> Result<Seal, StoreError> {
@@ -54,7 +52,7 @@ impl Unit<'_> {
         if journal_entries.count + audit_entries.count == 0 {
             return Ok(None);
         }
-        let (events, statistics) = (event_chain.count, counter.into_delta());
+        let (events, statistics) = (event_chain.count, counter.0);
         let seal = Seal { sequence, head: FIRST_HEAD, created_at: now };
         let mut pending = PendingSeal {
             seal,

@@ -1,7 +1,5 @@
 //! Computes what a range of the journal adds to the statistics.
 
-use std::collections::BTreeMap;
-
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
 use guerdon_domain::money::Amount;
@@ -9,21 +7,16 @@ use guerdon_domain::ports::{
     CompanyDay, ServiceHour, Statistics as _, StatisticsDelta, StoreError, days_since_epoch,
     hours_since_epoch,
 };
-use guerdon_domain::values::{CompanyId, OccasionId};
+use guerdon_domain::values::CompanyId;
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::Unit;
 use super::super::statistics::upsert_sums;
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{JournalEntryRow, TransferRow, kind};
+use super::Unit;
+use crate::rows::{Id, Identifier, JournalEntryRow, TransferRow, kind};
 
 /// Counts in progress.
 #[derive(Default)]
-pub(super) struct StatisticsCounter {
-    hours: BTreeMap<i32, (i64, i64)>,
-    companies: BTreeMap<(CompanyId, i32), CompanyDay>,
-    occasions: BTreeMap<(CompanyId, i32, OccasionId), (i64, i64)>,
-}
+pub(super) struct StatisticsCounter(pub(super) StatisticsDelta);
 
 impl StatisticsCounter {
     pub(super) fn count_entry(&mut self, entry: &JournalEntryRow<'_>) {
@@ -33,18 +26,19 @@ impl StatisticsCounter {
         let (at, company) = (entry.created_at.0, entry.company_id.0);
         let legs = i64::from(entry.legs);
         let points = entry.points.saturating_mul(legs);
-        let hour = self.hours.entry(hours_since_epoch(at)).or_default();
+        let hour = self.0.hours.entry(hours_since_epoch(at)).or_default();
         *hour = (hour.0 + legs, hour.1.saturating_add(points));
-        let day = self.companies.entry((company, days_since_epoch(at))).or_default();
+        let day = self.0.companies.entry((company, days_since_epoch(at))).or_default();
         (day.recognitions, day.points) = (day.recognitions + legs, day.points.saturating_add(points));
         if let Some(occasion) = entry.occasion_id {
-            let used = self.occasions.entry((company, days_since_epoch(at), occasion.0)).or_default();
+            let used = self.0.occasions.entry((company, days_since_epoch(at), occasion.0)).or_default();
             *used = (used.0 + legs, used.1.saturating_add(points));
         }
     }
 
     pub(super) fn count_transfer(&mut self, transfer: &TransferRow) {
         let day = self
+            .0
             .companies
             .entry((transfer.company_id.0, days_since_epoch(transfer.created_at.0)))
             .or_default();
@@ -62,37 +56,17 @@ impl StatisticsCounter {
             *balance = change.and_then(|change| balance.checked_add(change)).unwrap_or(*balance);
         }
     }
-
-    pub(super) fn into_delta(self) -> StatisticsDelta {
-        StatisticsDelta {
-            hours: self
-                .hours
-                .into_iter()
-                .map(|(hour, (recognitions, points))| ServiceHour {
-                    hour,
-                    recognitions,
-                    points,
-                    ..ServiceHour::default()
-                })
-                .collect(),
-            companies: self
-                .companies
-                .into_iter()
-                .map(|((company, day), sums)| (company, CompanyDay { day, ..sums }))
-                .collect(),
-            occasions: self.occasions.into_iter().map(|((c, d, o), (n, p))| (c, d, o, n, p)).collect(),
-        }
-    }
 }
 
 impl Unit<'_> {
     /// Adds the statistics of a sealed range, exactly once: in the transaction that writes the seal.
     pub(super) fn add_statistics_delta(&mut self, counted: &StatisticsDelta) -> Result<(), StoreError> {
-        for hour in &counted.hours {
-            self.add_service_hour(hour)?;
+        for (hour, (recognitions, points)) in &counted.hours {
+            let (hour, recognitions, points) = (*hour, *recognitions, *points);
+            self.add_service_hour(&ServiceHour { hour, recognitions, points, ..ServiceHour::default() })?;
         }
-        for (company, sums) in &counted.companies {
-            self.add_company_day(*company, sums)?;
+        for ((company, day), sums) in &counted.companies {
+            self.add_company_day(*company, &CompanyDay { day: *day, ..*sums })?;
             self.add_company_day(*company, &CompanyDay { day: 0, ..*sums })?; // the total of all days
         }
         let query = upsert_sums(
@@ -100,7 +74,7 @@ impl Unit<'_> {
             &["company_id", "day", "occasion_id"],
             &["recognitions", "points"],
         );
-        for (company, day, occasion, recognitions, points) in &counted.occasions {
+        for ((company, day, occasion), (recognitions, points)) in &counted.occasions {
             self.query(|conn| {
                 diesel::sql_query(&query)
                     .bind::<Identifier, _>(Id(*company))

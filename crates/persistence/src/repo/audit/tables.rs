@@ -6,10 +6,10 @@ use guerdon_domain::audit::{AuditOptions, Findings};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::super::{id_as_text, run_storage_check, storage_checks};
-use super::super::Unit;
 use super::growing_tables::RangesProgress;
-use super::{Check, PartStatus, SnapshotTimer, deliveries};
+use super::{
+    Check, PartStatus, SnapshotTimer, Unit, deliveries, id_as_text, run_storage_check, storage_checks,
+};
 use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
 

@@ -5,7 +5,7 @@ use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{AccountEntry, StoreExt};
 use guerdon_domain::statement::{StatementLine, StatementPeriod, visit_statement};
 use guerdon_domain::values::Timestamp;
-use guerdon_domain::wallets::{Account, Direction};
+use guerdon_domain::wallets::Account;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -106,14 +106,10 @@ impl StatementRow {
     }
 
     fn from_account_entry(entry: &AccountEntry, balance: Amount) -> Self {
-        let r#type = match entry.direction {
-            Direction::Debit => "debit",
-            Direction::Credit => "credit",
-        };
         let reason = entry.reason.name();
         Self {
             place: Some(entry.sequence),
-            r#type: Some(r#type),
+            r#type: Some(entry.direction.name()),
             points: Some(entry.points.get()),
             dollars: Some(entry.amount.to_string()),
             cause: Some(entry.journal_entry_id.as_uuid()),

@@ -1,8 +1,9 @@
-//! Changing a corporation.
+//! Corporations: groupings of companies (behaviour 12).
 
-use crate::model::Corporation;
 use crate::ports::{Context, Corporations, Denied, LockableRow, Locks, StoreError};
 use crate::values::{CorporationId, ProviderId, SingleLine};
+
+pub use crate::model::Corporation;
 
 /// Why a corporation was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,25 @@ pub enum UpdateCorporationError {
     Denied(#[from] Denied),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Creates a corporation of a provider.
+pub fn create<T: Corporations + ?Sized>(
+    tx: &mut T,
+    scope: ProviderId,
+    name: &SingleLine,
+    context: &Context<'_>,
+) -> Result<Corporation, StoreError> {
+    let now = context.clock.now();
+    let corporation = Corporation {
+        id: CorporationId::from_uuid(context.ids.next_id()),
+        provider_id: scope,
+        name: name.clone(),
+        created_at: now,
+        updated_at: now,
+    };
+    tx.insert_corporation(&corporation)?;
+    Ok(corporation)
 }
 
 /// Renames a corporation. `None` or its current name changes nothing.

@@ -1,8 +1,10 @@
-//! Replays events.
+//! Events: their kinds and states, the facts that they contain (the dispatcher renders them), and replays.
 
-use crate::model::EventState;
 use crate::ports::{Context, ReadProviders, ReplayCursor, ReplayQuery, Replays, StoreError, Timestamp};
 use crate::values::{EventId, ProviderId};
+
+pub use crate::model::EventFacts;
+pub use crate::model::event::*;
 
 /// Why nothing was replayed.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Sets the balance of a wallet, for the operator (behaviour 17.7). The company's reserve pays or
+//! Overrides: the operator sets the balance of a wallet (behaviour 17.7). The company's reserve pays or
 //! receives the difference, so that the accounts still sum to zero.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,7 @@
+//! Idempotency: a request is executed once, however often it is retried. An idempotency key identifies the
+//! request, and its response is stored for a limited time. Requests of the API and commands of the operator
+//! use the same mechanism.
+//!
 //! Claims idempotency keys, and stores responses under them. A key is claimed in the transaction that
 //! executes the request, and the response is stored in the same transaction, so that a request is executed at
 //! most once.
@@ -5,9 +9,10 @@
 use std::time::Duration;
 
 use crate::ledger::Facts;
-use crate::model::{IdempotencyKey, IdempotencyRecord};
 use crate::ports::{Idempotency, StoreError, Timestamp};
 use crate::values::CompanyId;
+
+pub use crate::model::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
 
 /// A request that may be retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
