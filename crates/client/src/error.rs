@@ -3,6 +3,8 @@
 use std::error::Error as StdError;
 use std::io;
 
+use serde::Deserialize;
+
 /// Why an operation failed. The message includes the cause, so `source` always returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,6 +19,9 @@ pub enum Error {
         code: Option<String>,
         /// The reason, for people.
         message: String,
+        /// The invalid fields of the path, the query and the body, in the order of the message (behaviour 5.6). Empty if
+        /// the error concerns no field, or if a proxy responded.
+        errors: Vec<FieldError>,
         /// The request's id, with which the service's operator can find the request in the log.
         request_id: String,
     },
@@ -51,6 +56,16 @@ pub enum Error {
     /// The operating system returned no random bytes.
     #[error("the operating system returned no random bytes")]
     Randomness,
+}
+
+/// An invalid field of the path, the query or the body.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct FieldError {
+    /// The name of the field.
+    pub field: String,
+    /// The field's part of the message.
+    pub message: String,
 }
 
 impl From<serde_json::Error> for Error {

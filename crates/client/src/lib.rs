@@ -25,7 +25,7 @@ pub use async_client::{AsyncClient, AsyncConnection};
 #[cfg(feature = "blocking")]
 pub use blocking_client::{BlockingConnection, Client};
 pub use call::Call;
-pub use error::Error;
+pub use error::{Error, FieldError};
 #[cfg(feature = "webhooks")]
 pub use guerdon_webhooks as webhooks;
 pub use objects::*;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::HeaderMap;
+use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -45,6 +46,7 @@ impl Response {
         let message = body
             .as_ref()
             .and_then(|body| body.pointer("/detail").or_else(|| body.pointer("/error/message"))?.as_str());
+        let errors = body.as_ref().and_then(|body| Vec::deserialize(body.get("errors")?).ok());
         let message = match message {
             Some(message) => message.to_owned(),
             // Redirects are not followed, because the credentials are only for this address. The service itself sends
@@ -54,7 +56,13 @@ impl Response {
             }
             None => self.body.chars().take(EXCERPT_CHARACTERS_MAX).collect(),
         };
-        Error::Refused { status: self.status, code, message, request_id: self.request_id }
+        Error::Refused {
+            status: self.status,
+            code,
+            message,
+            errors: errors.unwrap_or_default(),
+            request_id: self.request_id,
+        }
     }
 }
 

@@ -62,8 +62,8 @@ const KEY_REUSED: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 47\r\nconn
                           {\"code\":\"idempotency_key_reused\",\"detail\":\"no\"}";
 const PROXY_NOT_FOUND: &str =
     "HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>";
-const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 48\r\nconnection: close\r\n\r\n\
-                       {\"code\":\"invalid_request\",\"detail\":\"no such a\"}\n";
+const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 95\r\nconnection: close\r\n\r\n\
+                       {\"code\":\"invalid_request\",\"detail\":\"no such a\",\"errors\":[{\"field\":\"a\",\"message\":\"no such a\"}]}\n";
 
 /// The idempotency key of a request in lower case.
 fn find_key(request: &str) -> Option<&str> {
@@ -226,8 +226,11 @@ fn bundle_of_certificates_is_read_and_empty_file_refused() {
 fn lasting_refusal_is_not_retried() {
     let (base, served) = start_server(&[REFUSED]);
     match create_client(&base).get::<Value>("/x").send() {
-        Err(Error::Refused { status: 400, message, request_id, .. }) => {
+        Err(Error::Refused { status: 400, message, errors, request_id, .. }) => {
             assert_eq!((message.as_str(), request_id.as_str()), ("no such a", "r-1"));
+            let errors: Vec<_> =
+                errors.iter().map(|error| (error.field.as_str(), error.message.as_str())).collect();
+            assert_eq!(errors, [("a", "no such a")]);
         }
         other => panic!("{other:?}"),
     }

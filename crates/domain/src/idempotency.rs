@@ -1,10 +1,6 @@
-//! Idempotency: a request is executed once, however often it is retried. An idempotency key identifies the
-//! request, and its response is stored for a limited time. Requests of the API and commands of the operator
-//! use the same mechanism.
-//!
-//! Claims idempotency keys, and stores responses under them. A key is claimed in the transaction that
-//! executes the request, and the response is stored in the same transaction, so that a request is executed at
-//! most once.
+//! Idempotency: a request is executed at most once, however often it is retried. An idempotency key identifies the
+//! request. The key is claimed in the transaction that executes the request, and the response is stored in the same
+//! transaction, for a limited time. Requests of the API and commands of the operator use the same mechanism.
 
 use std::time::Duration;
 

@@ -1,10 +1,12 @@
 //! Counts responses for the daily statistics.
 
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use guerdon_domain::ports::DurationCounts;
+
+use crate::mutex::lock_mutex;
 
 /// Counts responses; see [`RequestCounts`].
 #[derive(Debug, Default)]
@@ -27,21 +29,18 @@ pub struct RequestCounts {
 impl RequestStatistics {
     /// Counts a response. `is_planned` is true for the 503 during maintenance.
     pub(crate) fn record_response(&self, status: u16, is_planned: bool, duration: Duration) {
-        let mut counts = self.lock();
+        let mut counts = lock_mutex(&self.0);
         counts.requests += 1;
         counts.client_errors += i64::from((400..500).contains(&status));
         counts.server_errors += i64::from(status >= 500 && !is_planned);
-        counts.duration_micros += i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        counts.durations.add(DurationCounts::bucket_of(duration), 1);
+        let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        counts.duration_micros = counts.duration_micros.saturating_add(micros);
+        counts.durations.record_duration(duration);
     }
 
     /// Takes the counts and resets them.
     pub fn take_counts(&self) -> RequestCounts {
-        mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RequestCounts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        mem::take(&mut *lock_mutex(&self.0))
     }
 }
 

@@ -330,6 +330,7 @@ CREATE INDEX journal_entries_not_recognitions ON journal_entries (kind, id) WHER
 CREATE INDEX journal_entries_listed ON journal_entries (id) WHERE kind <> 4;
 CREATE INDEX journal_entries_listed_by_company ON journal_entries (company_id, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
+CREATE INDEX journal_entries_by_subject ON journal_entries (subject_id, kind, created_at, legs);
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE ON journal_entries
@@ -353,7 +354,6 @@ CREATE TABLE recognitions (
   CONSTRAINT receiver_is_not_sender CHECK (sender_id <> receiver_id)
 );
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
-CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
 CREATE TRIGGER recognitions_immutable
   BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE ON recognitions
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -15,7 +15,8 @@ pub(super) struct StepsAudit {
 }
 
 impl StepsAudit {
-    /// Whether a transfer belongs to a distribution in steps: it credits or debits the account in transit.
+    /// Whether a transfer belongs to a distribution in steps: its entry is a distribution, and it credits or debits the
+    /// account in transit.
     pub(super) fn is_step_transfer(entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
         let transit = Account::Transit(entry.company_id);
         matches!(entry.kind, EntryKind::Distribution { .. })

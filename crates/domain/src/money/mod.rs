@@ -22,6 +22,7 @@ mod invalid_number;
 mod points;
 mod rate;
 mod sum;
+mod whole_number;
 
 #[cfg(test)]
 mod tests;

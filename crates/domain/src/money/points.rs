@@ -1,7 +1,7 @@
 //! Numbers of points.
 
 use super::InvalidNumber;
-use super::invalid_number::whole_number;
+use super::whole_number::whole_number;
 
 /// A number of points, never negative: what providers send and see (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! A company's conversion rate.
 
 use super::amount::NANODOLLARS_PER_DOLLAR;
-use super::invalid_number::whole_number;
+use super::whole_number::whole_number;
 use super::{Amount, InvalidNumber, Points};
 
 /// A hundredth of a point, times the rate, in nano-dollars × points per dollar.

@@ -127,7 +127,7 @@ pub struct PendingSeal {
 pub struct StatisticsDelta {
     /// The number of recognitions and their points, by hour.
     pub hours: BTreeMap<i32, (i64, i64)>,
-    /// By company and day.
+    /// The sums of each company and day. Their field `day` is not set.
     pub companies: BTreeMap<(CompanyId, i32), CompanyDay>,
     /// The number of recognitions and their points, by company, day and occasion.
     pub occasions: BTreeMap<(CompanyId, i32, OccasionId), (i64, i64)>,

@@ -11,7 +11,7 @@ pub const DURATION_BOUNDS_MICROS: [i64; 14] = [
 ];
 
 /// The number of buckets.
-pub const DURATION_BUCKET_COUNT: usize = DURATION_BOUNDS_MICROS.len() + 1;
+const DURATION_BUCKET_COUNT: usize = DURATION_BOUNDS_MICROS.len() + 1;
 
 /// The number of durations in each bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -57,7 +57,7 @@ pub use deliveries::{
     Settlement,
 };
 pub use distributions::{DistributionsInTransit, ReadDistributions};
-pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKET_COUNT, DurationCounts};
+pub use durations::{DURATION_BOUNDS_MICROS, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{

@@ -9,7 +9,7 @@ use crate::recognitions::{
     self, DryRun, Recognition, SendError, SendFault, SendRecognition, Sender, UpdateRecognition,
     UpdateRecognitionError,
 };
-use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
+use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId, checked_cast};
 use crate::wallets::{Account, WalletType};
 
 fn expect_faults(sent: Result<Vec<Recognition>, SendError>) -> Vec<SendFault> {
@@ -43,17 +43,23 @@ pub(super) fn each_receiver_gets_a_recognition_and_an_event(env: &TestEnv<'_>) {
 }
 
 pub(super) fn recognitions_are_listed_newest_first(env: &TestEnv<'_>) {
-    let (ann, bob) = (env.create_user("ann"), env.create_user("bob"));
+    let [ann, bob, carl] = ["ann", "bob", "carl"].map(|name| env.create_user(name));
     env.fund_wallet(WalletType::Peer, ann, 10);
-    let ids: Vec<RecognitionId> =
-        (0..3).map(|_| env.send_points(Sender::User(ann), &[bob], 1).unwrap()[0].id).collect();
-    for (user, role) in [(ann, Role::Sender), (bob, Role::Receiver)] {
-        let listed = |number| {
-            let found = env.with_tx(|tx| tx.list_recognitions(user, role, page(number, 2)));
-            found.iter().map(|recognition| recognition.id).collect::<Vec<_>>()
-        };
-        assert_eq!((listed(1), listed(2)), (vec![ids[2], ids[1]], vec![ids[0]]));
-        assert_eq!(env.with_tx(|tx| tx.count_recognitions(user, role)), 3);
+    let mut sent: Vec<_> =
+        (0..3).flat_map(|_| env.send_points(Sender::User(ann), &[bob, carl], 1).unwrap()).collect();
+    sent.sort_unstable_by_key(|recognition| std::cmp::Reverse((recognition.created_at, recognition.id)));
+    let ids = |receivers: &[UserId]| -> Vec<RecognitionId> {
+        sent.iter().filter(|sent| receivers.contains(&sent.receiver_id)).map(|sent| sent.id).collect()
+    };
+    for (user, role, expected) in [(ann, Role::Sender, ids(&[bob, carl])), (bob, Role::Receiver, ids(&[bob]))]
+    {
+        let list = |number| env.with_tx(|tx| tx.list_recognitions(user, role, page(number, 2)));
+        let listed: Vec<_> = (1..=4).flat_map(list).map(|recognition| recognition.id).collect();
+        assert_eq!(listed, expected);
+        assert_eq!(
+            env.with_tx(|tx| tx.count_recognitions(user, role)),
+            checked_cast::<i64, _>(expected.len())
+        );
     }
     assert_eq!(env.with_tx(|tx| tx.count_recognitions(ann, Role::Receiver)), 0);
 }

@@ -10,11 +10,11 @@
 
 pub(crate) mod body;
 mod body_parser;
-pub(crate) mod call;
+mod call;
 pub(crate) mod chunked_body;
 mod commit_decision;
 pub(crate) mod error;
-pub(crate) mod error_code;
+mod error_code;
 mod failure_reason;
 mod fair_queue;
 mod idempotency;
@@ -23,11 +23,11 @@ pub(crate) mod list;
 pub(crate) mod memory_budget;
 mod operation_docs;
 pub(crate) mod operation_spec;
-pub(crate) mod problem;
-pub(crate) mod query;
+mod problem;
+mod query;
 mod read;
-pub(crate) mod response;
-pub(crate) mod state;
+mod response;
+mod state;
 mod submit;
 mod write;
 

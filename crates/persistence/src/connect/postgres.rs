@@ -74,9 +74,9 @@ pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionRe
 pub(crate) const USE_GENERIC_PLANS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off";
 /// For connections of requests that only read. Their queries need few rows in the order of an index. Without this
-/// setting, the planner would sort all rows of an owner if a table has grown since it was last analysed.
-pub(crate) const PREFER_INDEX_ORDER: &str =
-    "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
+/// setting, the planner would join or sort all rows of an owner if a table has grown since it was last analysed.
+pub(crate) const PREFER_INDEX_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off; \
+     SET enable_hashjoin = off; SET enable_mergejoin = off";
 
 /// Fails if the server's messages are not in English. The store distinguishes conflicts from other errors by
 /// these messages.

@@ -107,10 +107,10 @@ impl QueryFragment<Pg> for UpdateAccounts<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(
             "UPDATE accounts SET balance = new.balance, spent = new.spent, entry_count = new.entry_count, \
-             rounding_shortfall = new.rounding_shortfall, closed_at = new.closed_at FROM unnest(",
+             rounding_shortfall = new.rounding_shortfall, closed_at = new.closed_at FROM (SELECT unnest(",
         );
-        AccountStateRow::push_arrays(&self.0, ", ", out.reborrow())?;
-        out.push_sql(") AS new (");
+        AccountStateRow::push_arrays(&self.0, "), unnest(", out.reborrow())?;
+        out.push_sql(")) AS new (");
         out.push_sql(AccountStateRow::COLUMN_NAMES);
         out.push_sql(") WHERE accounts.owner_id = new.owner_id AND accounts.kind = new.kind");
         Ok(())

@@ -20,6 +20,8 @@ use crate::statement::statement;
 /// The maximum number of users of one query.
 const USERS_PER_QUERY: usize = 1_000;
 
+// The directions 0 and 1 are the codes of `Direction`.
+
 statement! {
     /// Selects the latest entries of an account. Debits and credits are read from separate indexes and merged
     /// by entry number.

@@ -169,7 +169,7 @@ impl ReadCompanyArchive for Unit<'_> {
 
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError> {
         self.query(super::disable_statement_timeout)?;
-        self.query(super::super::keep_event_partitions)?;
+        self.query(super::keep_event_partitions)?;
         let count = sql::<BigInt>("(SELECT count(*) FROM users WHERE company_id = ")
             .bind::<Identifier, _>(Id(company))
             .sql(") + (SELECT count(*) FROM journal_entries WHERE company_id = ")

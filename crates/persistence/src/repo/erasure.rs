@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest};
 use super::{BOUND_VALUES_MAX, Unit, placeholder};
 use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::{attempts, events, notifications};
-use crate::rows::{DbTimestamp, Id, Identifier};
+use crate::rows::{DbTimestamp, Id, Identifier, kind};
 
 #[derive(QueryableByName)]
 struct EventIdRow {
@@ -22,21 +22,15 @@ struct EventIdRow {
 /// user's redemptions.
 fn events_about_user_query() -> String {
     let (user, after, limit) = (placeholder(1), placeholder(2), placeholder(3));
-    let recognitions = |side: &str| format!("SELECT id FROM recognitions WHERE {side} = {user}");
-    let amended = |side: &str| {
-        format!(
-            "SELECT c.id FROM recognitions AS r JOIN journal_entries AS c ON c.subject_id = r.id AND c.{IS_AMENDMENT} \
-             WHERE r.{side} = {user}"
-        )
-    };
     format!(
-        "SELECT e.id FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
-         SELECT journal_entry_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
+        "WITH about_user AS (SELECT id FROM recognitions WHERE receiver_id = {user} UNION ALL \
+         SELECT r.id FROM journal_entries AS s JOIN recognitions AS r ON r.journal_entry_id = s.id \
+         WHERE s.subject_id = {user} AND s.kind = {}) \
+         SELECT e.id FROM events AS e JOIN (SELECT id FROM about_user UNION \
+         SELECT a.id FROM about_user AS r JOIN journal_entries AS a ON a.subject_id = r.id AND a.{IS_AMENDMENT} UNION \
+         SELECT journal_entry_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS found ON found.id = e.id \
          WHERE e.id > {after} ORDER BY e.id LIMIT {limit}",
-        recognitions("receiver_id"),
-        recognitions("sender_id"),
-        amended("receiver_id"),
-        amended("sender_id"),
+        kind::RECOGNITION
     )
 }
 

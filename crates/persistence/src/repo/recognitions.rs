@@ -1,6 +1,6 @@
 //! Recognitions.
 
-use diesel::dsl::AsSelect;
+use diesel::dsl::{AsSelect, sum};
 use diesel::prelude::*;
 use guerdon_domain::ports::{Lookup, ReadRecognitions, Recognitions, Role, StoreError};
 use guerdon_domain::recognitions::Recognition;
@@ -8,7 +8,7 @@ use guerdon_domain::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
 use super::{Db, Unit};
 use crate::rows::schema::{companies, journal_entries, recognitions};
-use crate::rows::{Id, RecognitionRow, SentRecognitionRow};
+use crate::rows::{Id, RecognitionRow, SentRecognitionRow, kind};
 
 type RecognitionColumns = (AsSelect<RecognitionRow, Db>, AsSelect<SentRecognitionRow, Db>);
 
@@ -23,7 +23,14 @@ fn into_recognition((row, sent): (RecognitionRow, SentRecognitionRow)) -> Result
     row.into_recognition(sent)
 }
 
-// No company has the id of a user, so the id alone identifies the recognitions that a user sent.
+/// Journal entries by which a user sent recognitions. No company has the id of a user, so the id alone identifies the
+/// sender.
+#[diesel::dsl::auto_type]
+fn sent_by(user: UserId) -> _ {
+    let (user, recognition): (Id<UserId>, i16) = (Id(user), kind::RECOGNITION);
+    journal_entries::subject_id.eq(user).and(journal_entries::kind.eq(recognition))
+}
+
 impl ReadRecognitions for Unit<'_> {
     fn list_recognitions(
         &mut self,
@@ -31,12 +38,16 @@ impl ReadRecognitions for Unit<'_> {
         role: Role,
         page: Page,
     ) -> Result<Vec<Recognition>, StoreError> {
-        let user = Id(user);
-        let newest = (recognitions::created_at.desc(), recognitions::id.desc());
-        let all = recognitions_with_entries().order(newest).limit(page.limit()).offset(page.offset());
+        let all = recognitions_with_entries().limit(page.limit()).offset(page.offset());
         self.list(into_recognition, |conn| match role {
-            Role::Receiver => all.filter(recognitions::receiver_id.eq(user)).get_results(conn),
-            Role::Sender => all.filter(recognitions::sender_id.eq(user)).get_results(conn),
+            Role::Receiver => all
+                .filter(recognitions::receiver_id.eq(Id(user)))
+                .order((recognitions::created_at.desc(), recognitions::id.desc()))
+                .get_results(conn),
+            Role::Sender => all
+                .filter(sent_by(user))
+                .order((journal_entries::created_at.desc(), recognitions::id.desc()))
+                .get_results(conn),
         })
     }
 
@@ -65,13 +76,13 @@ impl ReadRecognitions for Unit<'_> {
     }
 
     fn count_recognitions(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
-        let user = Id(user);
         self.query(|conn| match role {
             Role::Receiver => {
-                recognitions::table.filter(recognitions::receiver_id.eq(user)).count().get_result(conn)
+                recognitions::table.filter(recognitions::receiver_id.eq(Id(user))).count().get_result(conn)
             }
             Role::Sender => {
-                recognitions::table.filter(recognitions::sender_id.eq(user)).count().get_result(conn)
+                let sent = journal_entries::table.filter(sent_by(user)).select(sum(journal_entries::legs));
+                sent.get_result(conn).map(Option::unwrap_or_default)
             }
         })
     }

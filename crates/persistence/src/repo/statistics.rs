@@ -1,4 +1,4 @@
-//! Statistics for the operator's console.
+//! Statistics for the operator's console: counts by hour and day, durations, and the latest attempts of deliveries.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ use crate::rows::{
 /// The maximum number of events that are read to find the latest attempt.
 const SCANNED_EVENTS_MAX: i64 = 20;
 
-/// The maximum number of rows of one statement.
+/// The maximum number of rows of an INSERT of durations or of latest attempts.
 const ROWS_PER_STATEMENT: usize = 60;
 /// The number of bound values of a row.
 const VALUES_PER_ROW: usize = 4;

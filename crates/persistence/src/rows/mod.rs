@@ -31,7 +31,7 @@ pub(crate) mod schema;
 pub(crate) mod seals;
 mod statistics;
 pub(crate) mod stored_columns;
-pub(crate) mod types;
+mod types;
 mod users;
 
 pub(crate) use accounts::{AccountEntryRow, AccountStateRow, TransferRow, WalletRow};

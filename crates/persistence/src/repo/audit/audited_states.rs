@@ -17,15 +17,6 @@ use crate::rows::{
 /// The number of entries that are read together.
 const PAGE_ENTRIES: i64 = 10_000;
 
-/// The digest of a state; `None` if its row does not exist.
-macro_rules! digest_of {
-    ($conn:expr, $table:ident, $id:expr, $state:ty) => {{
-        let row = $table::table.find($id).select(<$state>::as_select());
-        let found: Option<$state> = row.get_result($conn).optional()?;
-        Ok(found.map(|state| state.state_digest()))
-    }};
-}
-
 impl Unit<'_> {
     /// The digest of a subject's current state; `None` if it does not exist.
     pub(in super::super) fn load_state_digest(
@@ -33,11 +24,21 @@ impl Unit<'_> {
         subject: AuditedSubject,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.query(|conn| match subject {
-            AuditedSubject::Provider(id) => digest_of!(conn, providers, id, ProviderState),
-            AuditedSubject::Options(id) => digest_of!(conn, companies, id, OptionsState),
-            AuditedSubject::Saml(id) => digest_of!(conn, saml_settings, id, SamlState),
-            AuditedSubject::Schedule(id) => digest_of!(conn, schedules, id, ScheduleState),
-            AuditedSubject::GlobalOccasion(id) => digest_of!(conn, occasions, id, OccasionState),
+            AuditedSubject::Provider(id) => {
+                digest_of(providers::table.find(id).select(ProviderState::as_select()).get_result(conn))
+            }
+            AuditedSubject::Options(id) => {
+                digest_of(companies::table.find(id).select(OptionsState::as_select()).get_result(conn))
+            }
+            AuditedSubject::Saml(id) => {
+                digest_of(saml_settings::table.find(id).select(SamlState::as_select()).get_result(conn))
+            }
+            AuditedSubject::Schedule(id) => {
+                digest_of(schedules::table.find(id).select(ScheduleState::as_select()).get_result(conn))
+            }
+            AuditedSubject::GlobalOccasion(id) => {
+                digest_of(occasions::table.find(id).select(OccasionState::as_select()).get_result(conn))
+            }
         })
     }
 
@@ -121,4 +122,9 @@ fn subject_name(subject: AuditedSubject) -> String {
         AuditedSubject::Schedule(id) => format!("schedule {}", id.0),
         AuditedSubject::GlobalOccasion(id) => format!("global occasion {}", id.0),
     }
+}
+
+/// The digest of a state; `None` if its row does not exist.
+fn digest_of(found: QueryResult<impl AuditedState>) -> QueryResult<Option<Vec<u8>>> {
+    Ok(found.optional()?.map(|state| state.state_digest()))
 }

@@ -66,7 +66,10 @@ impl EntryCursor {
 
     /// Reads the next page.
     fn read_next_page(&mut self, conn: &mut Conn) -> QueryResult<()> {
-        let side = self.direction.name();
+        let side = match self.direction {
+            Direction::Debit => "debit",
+            Direction::Credit => "credit",
+        };
         let (from, key) = account_entries_from(side);
         // A single row comparison, so that the index scan starts where the page starts, however long an
         // account's history is.

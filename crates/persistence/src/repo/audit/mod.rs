@@ -118,9 +118,9 @@ impl Unit<'_> {
         options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<PartStatus, StoreError> {
-        self.query(|conn| super::super::set_statement_timeout(conn, options.statement_duration_max))?;
+        self.query(|conn| super::set_statement_timeout(conn, options.statement_duration_max))?;
         if matches!(progress, PartProgress::Journal(_) | PartProgress::Tables(_)) {
-            self.query(super::super::keep_event_partitions)?;
+            self.query(super::keep_event_partitions)?;
         }
         let timer = SnapshotTimer { began_at: Instant::now(), pacer: options.pacer };
         match progress {
