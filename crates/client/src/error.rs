@@ -19,7 +19,7 @@ pub enum Error {
         code: Option<String>,
         /// The reason, for people.
         message: String,
-        /// The invalid fields of the path, the query and the body, in the order of the message (behaviour 5.6). Empty if
+        /// The invalid fields of the path, the query or the body, in the order of the message (behaviour 5.6). Empty if
         /// the error concerns no field, or if a proxy responded.
         errors: Vec<FieldError>,
         /// The request's id, with which the service's operator can find the request in the log.

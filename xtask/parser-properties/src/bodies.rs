@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use guerdon_api_types::body::Fields;
+use guerdon_api_types::Fields;
 use guerdon_api_types::requests::{parse_imported_changes, parse_imported_profile};
 use guerdon_domain::values::CompanyId;
 use guerdon_http_api::testing::{BodyReader, body_readers};

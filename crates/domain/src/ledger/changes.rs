@@ -18,7 +18,7 @@ pub struct Changes {
     pub notifications: Vec<NewNotification>,
     /// Users to mark as deleted, and the time of their deletion.
     pub deleted_users: Vec<(UserId, Timestamp)>,
-    /// The progress of distributions, each with the journal entry of the distribution.
+    /// The progress of distributions, each with the id of its journal entry.
     pub distributions: Vec<(JournalEntryId, DistributionProgress)>,
     /// Schedules that were advanced to their next date.
     pub schedules: Vec<Schedule>,

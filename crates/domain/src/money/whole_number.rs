@@ -1,6 +1,6 @@
 //! The conversions of whole numbers.
 
-/// Converts whole numbers from and to `i64` and strings: `Type, "what a valid number is"`.
+/// Implements the conversions of a whole number from and to `i64` and strings: `Type, "what a valid number is"`.
 macro_rules! whole_number {
     ($number:ident, $expected:literal) => {
         impl std::fmt::Display for $number {

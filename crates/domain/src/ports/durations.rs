@@ -19,7 +19,7 @@ pub struct DurationCounts([i64; DURATION_BUCKET_COUNT]);
 
 impl DurationCounts {
     /// Returns the bucket of a duration.
-    pub fn bucket_of(duration: Duration) -> usize {
+    fn bucket_of(duration: Duration) -> usize {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         DURATION_BOUNDS_MICROS.partition_point(|bound| *bound < micros)
     }

@@ -56,6 +56,7 @@ pub(super) fn recognitions_are_listed_newest_first(env: &TestEnv<'_>) {
         let list = |number| env.with_tx(|tx| tx.list_recognitions(user, role, page(number, 2)));
         let listed: Vec<_> = (1..=4).flat_map(list).map(|recognition| recognition.id).collect();
         assert_eq!(listed, expected);
+        assert_eq!(list(1).len(), 2);
         assert_eq!(
             env.with_tx(|tx| tx.count_recognitions(user, role)),
             checked_cast::<i64, _>(expected.len())

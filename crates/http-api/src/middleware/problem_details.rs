@@ -52,7 +52,7 @@ fn render_problem(response: &HttpResponse, service_url: &str, request_id: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::error::ApiError;
+    use crate::operation::ApiError;
 
     #[test]
     fn problem_details_are_used_only_if_a_client_names_them() {

@@ -155,7 +155,7 @@ pub(super) fn method_of_head(head: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::error::ApiError;
+    use crate::operation::ApiError;
 
     #[test]
     fn the_method_of_a_malformed_head_is_named_if_it_is_known() {

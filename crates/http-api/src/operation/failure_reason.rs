@@ -53,7 +53,7 @@ mod tests {
     use guerdon_domain::ports::StoreError;
 
     use super::*;
-    use crate::operation::error::ApiError;
+    use crate::operation::ApiError;
 
     const ID: &str = "01a1fdd4-8a51-741c-a29d-73192bacd34c";
 

@@ -73,7 +73,7 @@ fn list_field_errors(faults: &[FieldFault]) -> Vec<FieldError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::error::ApiError;
+    use crate::operation::ApiError;
 
     fn problem_of(error: &ApiError) -> serde_json::Value {
         serde_json::to_value(Problem::new(error.details(), "https://api.example", "r-1")).unwrap()

@@ -109,6 +109,7 @@ impl QueryFragment<Pg> for UpdateAccounts<'_> {
             "UPDATE accounts SET balance = new.balance, spent = new.spent, entry_count = new.entry_count, \
              rounding_shortfall = new.rounding_shortfall, closed_at = new.closed_at FROM (SELECT unnest(",
         );
+        // In a select list, because PostgreSQL would first materialize the result of a call in FROM (see `InsertRows`).
         AccountStateRow::push_arrays(&self.0, "), unnest(", out.reborrow())?;
         out.push_sql(")) AS new (");
         out.push_sql(AccountStateRow::COLUMN_NAMES);

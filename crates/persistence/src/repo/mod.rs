@@ -38,7 +38,8 @@ use diesel::result::{OptionalExtension as _, QueryResult};
 use guerdon_domain::ports::{LedgerTx, Lookup, ReadTx, StoreError, Tx};
 use guerdon_domain::values::ProviderId;
 
-// What differs between the databases. The other modules of this folder import these names from here.
+// These names differ between the databases. The other modules of this folder import them from here; those that only
+// `audit` needs are imported there.
 use super::{
     BOUND_VALUES_MAX, BY_POSITION_HINT, Conn, DATABASE_BYTES, Db, HAS_FEED_INDEX, LOOKS_UP_ROWS_ONE_BY_ONE,
     OLDEST_EVENT_ID, RowByRow, UnitLimits, WITHOUT_INDEX, create_event_partitions,
@@ -149,7 +150,7 @@ fn into_id<T>(id: Id<T>) -> Result<T, StoreError> {
 /// Disables the statement timeout for the rest of the transaction. It needs a transaction: on PostgreSQL it has no
 /// effect on reads with `Consistency::PerStatement`, which run outside one.
 fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
-    super::set_statement_timeout(conn, None)
+    set_statement_timeout(conn, None)
 }
 
 /// Placeholders for rows of `width` values, numbered from 1: `($1, $2), ($3, $4)`.

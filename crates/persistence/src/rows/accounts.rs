@@ -32,7 +32,7 @@ impl WalletRow {
 }
 
 declare_row! {
-    /// An account as payments load and write it.
+    /// An account as payments load and write it, and as audits read it.
     #[derive(Queryable, Selectable)]
     struct AccountStateRow in accounts {
         owner_id: Id,

@@ -1,5 +1,5 @@
-//! Rows for audits, which must be able to read damaged data: columns are compared as stored, without parsing
-//! them into domain types first.
+//! What audits read from rows. Audits must be able to read damaged data, so the rows that they use have their columns
+//! as stored, and are not parsed into domain types first.
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{AccountKey, StoredAccount, StoredRecognition, StoredTransfer};

@@ -61,7 +61,7 @@ fn a_company_that_was_handed_over_is_no_failure_of_the_database() {
 
 #[test]
 fn an_invalid_body_keeps_the_faults_of_its_fields() {
-    let mut fields = guerdon_api_types::body::Fields::parse(br#"{"a": 1, "z": 1}"#).unwrap();
+    let mut fields = guerdon_api_types::Fields::parse(br#"{"a": 1, "z": 1}"#).unwrap();
     fields.read_required::<guerdon_domain::values::UserId>("a");
     fields.read_required::<guerdon_domain::values::UserId>("b");
     let error = ApiError::from(fields.check_faults(Some(())).unwrap_err());
@@ -73,6 +73,6 @@ fn an_invalid_body_keeps_the_faults_of_its_fields() {
     fields.reject_unknown();
     let strict = ApiError::from(fields.check_faults(Some(())).unwrap_err());
     assert_eq!(strict.code_and_fields(), (ErrorCode::InvalidRequest, vec!["a", "b", "z"]));
-    let syntax = ApiError::from(guerdon_api_types::body::Fields::parse(b"{,}").err().unwrap());
+    let syntax = ApiError::from(guerdon_api_types::Fields::parse(b"{,}").err().unwrap());
     assert_eq!(syntax.code_and_fields(), (ErrorCode::InvalidRequest, vec![]));
 }
