@@ -150,7 +150,8 @@ impl ValueSchema for Uuid {
 
 impl ValueSchema for Direction {
     fn value_schema() -> Schema {
-        json_schema!({"type": "string", "enum": ["debit", "credit"]})
+        let names: Vec<&str> = Self::ALL.iter().map(|direction| direction.name()).collect();
+        json_schema!({"type": "string", "enum": names})
     }
 }
 

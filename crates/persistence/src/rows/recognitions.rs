@@ -46,12 +46,12 @@ pub(crate) struct RecognitionRow {
     pub(crate) journal_entry_id: Id<JournalEntryId>,
     pub(crate) leg: i32,
     pub(crate) id: Id<RecognitionId>,
-    pub(crate) company_id: Id<CompanyId>,
+    pub(super) company_id: Id<CompanyId>,
     pub(crate) sender_id: Id,
     pub(crate) receiver_id: Id<UserId>,
-    pub(crate) share: bool,
-    pub(crate) message: Option<String>,
-    pub(crate) created_at: DbTimestamp,
+    pub(super) share: bool,
+    pub(super) message: Option<String>,
+    pub(super) created_at: DbTimestamp,
 }
 
 /// The fields that the recognitions of one journal entry share.

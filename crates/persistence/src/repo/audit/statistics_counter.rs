@@ -61,8 +61,7 @@ impl StatisticsCounter {
 impl Unit<'_> {
     /// Adds the statistics of a sealed range, exactly once: in the transaction that writes the seal.
     pub(super) fn add_statistics_delta(&mut self, counted: &StatisticsDelta) -> Result<(), StoreError> {
-        for (hour, (recognitions, points)) in &counted.hours {
-            let (hour, recognitions, points) = (*hour, *recognitions, *points);
+        for (&hour, &(recognitions, points)) in &counted.hours {
             self.add_service_hour(&ServiceHour { hour, recognitions, points, ..ServiceHour::default() })?;
         }
         for ((company, day), sums) in &counted.companies {
