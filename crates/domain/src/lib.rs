@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "use-cases")]
-mod any_provider;
+pub mod any_provider;
 #[cfg(feature = "use-cases")]
 pub mod audit;
 #[cfg(feature = "use-cases")]

@@ -11,3 +11,10 @@ pub(crate) enum WriteForm {
     /// events.
     StatementPerTable,
 }
+
+impl WriteForm {
+    /// Whether a commit must first write a record to the write-ahead log, because it would write none itself.
+    pub(crate) fn needs_log_record(self) -> bool {
+        self == Self::StatementPerTable
+    }
+}

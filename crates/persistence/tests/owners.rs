@@ -2,10 +2,9 @@
 
 use guerdon_domain::companies::{OwnerName, UpdateCompany};
 use guerdon_domain::money::Points;
+use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::users::{self, DeleteUserError, UpdateDetails, UpdateUser, UpdateUserError};
 use guerdon_domain::values::{EmailAddress, SingleLine, Update, UserId};
-
-use guerdon_domain::ports::StoreExt as _;
 
 use crate::support::{LedgerFixture, on_each_database, run_concurrently};
 

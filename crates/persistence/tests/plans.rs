@@ -402,7 +402,7 @@ fn no_console_page_scans_a_growing_table() {
 }
 
 /// Tables that are small or whose rows belong to no company.
-const TABLES_WITHOUT_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
+const TABLES_WITHOUT_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'unfinished_distributions', \
     'duration_statistics', 'failed_requests', 'idempotency_records', 'latest_attempts', 'provider_statistics', 'providers', 'schema_migrations', 'seals', 'service_statistics', 'settings'";
 
 #[test]

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::ports::{
     ClaimRequest, DeliveryOutcome, DurationCounts, DurationSubject, LatestAttempts, ProviderAttempts,
     StoreExt as _, Timestamp, UserQuery,
 };
-use guerdon_domain::values::{EmailAddress, EventId, Page};
+use guerdon_domain::values::{DomainName, EmailAddress, EventId, Page, SingleLine};
 use uuid::Uuid;
 
 use crate::deliveries::{create_events, current_time, new_settlement, settle_events};
-use crate::support::{LedgerFixture, on_each_database};
+use crate::support::{LedgerFixture, on_each_database, sample_company};
 
 fn durations_of(millis: &[u64]) -> DurationCounts {
     let mut counts = DurationCounts::default();
@@ -115,6 +116,16 @@ fn companies_and_users_are_found_in_all_providers() {
         assert_eq!(search(&own.domain.to_uppercase()), [fixture.company]);
         assert_eq!(search(own.name.get(1..).unwrap()), [fixture.company]);
         assert_eq!((search("%"), search("_")), (Vec::new(), Vec::new()), "wildcards are escaped");
+        let longer = CreateCompany {
+            domain: DomainName::parse(&format!("a.{}", own.domain)).unwrap(),
+            name: SingleLine::parse("A").unwrap(),
+            ..sample_company(1)
+        };
+        let created = fixture.store.transaction(|tx| {
+            companies::create(tx, fixture.provider, &longer, &fixture.context())
+                .map(|created| created.company.id)
+        });
+        assert_eq!(search(&own.domain), [fixture.company, created.unwrap()], "a whole domain comes first");
         let find = |address: &str| {
             let email = EmailAddress::parse(address).unwrap();
             fixture.read_snapshot(|reads| reads.find_users_by_email(&email, 10))

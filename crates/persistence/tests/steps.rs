@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::distributions::{DistributeError, Distribution};
-use guerdon_domain::ports::{DistributionsInTransit, StoreExt as _};
+use guerdon_domain::ports::{StoreExt as _, UnfinishedDistributions};
 use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::create_databases;
@@ -41,7 +41,7 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
         fixture.deposit_points(3 * everybody);
         begin_distribution(fixture).unwrap();
         let begun_at = fixture.context().clock.now();
-        let in_transit = fixture.read_snapshot(|reads| reads.distributions_in_transit());
+        let in_transit = fixture.read_snapshot(|reads| reads.unfinished_distributions());
         assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
         assert_eq!(fixture.reserve_points(), 0, "the full amount is debited immediately");
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[0]), Some((0, 0)));
@@ -55,8 +55,8 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
         fixture.delete_user(users[USER_COUNT - 1]).unwrap();
         assert!(fixture.finish_distributions().is_empty());
         assert_eq!(
-            fixture.read_snapshot(|reads| reads.distributions_in_transit()),
-            DistributionsInTransit::default()
+            fixture.read_snapshot(|reads| reads.unfinished_distributions()),
+            UnfinishedDistributions::default()
         );
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[0]), Some((3, 0)));
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[USER_COUNT - 2]), Some((3, 0)));
@@ -65,7 +65,7 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
         let entries = fixture.read_snapshot(|reads| reads.list_account_entries(wallet, 0, 10));
         assert!(entries.len() == 1 && entries[0].at > begun_at, "the entry has the time of its step");
         assert_eq!(fixture.reserve_points(), 3, "the points of the deleted user");
-        assert_eq!(fixture.database.count_rows("distributions_under_way"), 0);
+        assert_eq!(fixture.database.count_rows("unfinished_distributions"), 0);
         assert_eq!(fixture.database.count_rows("distribution_steps"), 0);
         assert_eq!(fixture.audit_ledger(), []);
     }
@@ -124,17 +124,17 @@ fn a_distribution_whose_steps_do_not_add_up_is_found() {
     };
     assert!(!found("SELECT 1"));
     assert!(found("DELETE FROM distribution_steps WHERE leg > 2000"), "a step was lost");
-    assert!(found("UPDATE distributions_under_way SET unpaid_receivers = 1"), "an extra step");
+    assert!(found("UPDATE unfinished_distributions SET unpaid_receivers = 1"), "an extra step");
     assert!(
-        found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"),
+        found("DELETE FROM distribution_steps; DELETE FROM unfinished_distributions"),
         "the distribution was forgotten"
     );
     assert!(
-        found("INSERT INTO distributions_under_way VALUES (NOBODY, 0)"),
+        found("INSERT INTO unfinished_distributions VALUES (NOBODY, 0)"),
         "the journal entry does not exist"
     );
     assert!(
-        found("INSERT INTO distributions_under_way SELECT id, 1 FROM journal_entries WHERE kind = 6"),
+        found("INSERT INTO unfinished_distributions SELECT id, 1 FROM journal_entries WHERE kind = 6"),
         "a deposit is not a distribution"
     );
 }
@@ -149,14 +149,14 @@ fn an_unfinishable_distribution_does_not_block_others() {
         create_users(&fixture, USER_COUNT);
         fixture.deposit_points(20_000);
         begin_distribution(&fixture).unwrap();
-        let damage = |nobody: &str| format!("INSERT INTO distributions_under_way VALUES ({nobody}, 0)");
+        let damage = |nobody: &str| format!("INSERT INTO unfinished_distributions VALUES ({nobody}, 0)");
         fixture.database.execute_sql(&damage("zeroblob(16)"), &damage(NIL_ID));
         let found: Vec<&str> = fixture.audit_ledger().iter().map(|violation| violation.invariant).collect();
         assert!(found.contains(&"in progress"), "{found:?}");
         let failed = fixture.finish_distributions();
         assert_eq!(failed.len(), 1, "{failed:?}");
         assert_eq!(
-            fixture.database.count_rows("distributions_under_way"),
+            fixture.database.count_rows("unfinished_distributions"),
             1,
             "the genuine distribution is finished"
         );

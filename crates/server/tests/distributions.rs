@@ -218,7 +218,7 @@ fn sigkill_during_a_large_distribution_leaves_it_complete_or_absent() {
                 }
                 // On PostgreSQL a session of the killed process may still hold locks, so the rest is paid in a later
                 // attempt.
-                (service.database.count_rows("distributions_under_way") == 0).then_some(())
+                (service.database.count_rows("unfinished_distributions") == 0).then_some(())
             });
             let after = assert_all_or_nothing(service, &sample, paid_in);
             assert!((runs..=runs + 1).contains(&after));
@@ -247,7 +247,7 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
         let dates = "(SELECT DISTINCT due_on FROM journal_entries WHERE kind = 7) AS dates";
         wait_until("four dates are paid", || (service.database.count_rows(dates) == 4).then_some(()));
         wait_until("the last date is paid", || {
-            (service.database.count_rows("distributions_under_way") == 0).then_some(())
+            (service.database.count_rows("unfinished_distributions") == 0).then_some(())
         });
         assert_eq!(assert_all_or_nothing(service, &sample, FUNDS), 4);
     });

@@ -374,6 +374,8 @@ fn status_and_metrics_show_the_last_backup_verification_and_retention() {
         let again = service.run_json_command(&["backup", "--record"]);
         assert!(text_field(&again, "last_backup_at") >= text_field(&recorded, "last_backup_at"));
         assert_eq!(service.run_command(&["backup", "--record", "file"]).status, 2);
+        let audited = service.run_json_command(&["audit", "--action", "backup.record"]);
+        assert_eq!(audited.as_array().unwrap().len(), 2);
 
         let verified = service.run_json_command(&["verify"]);
         let verification = read_status(service)["last_verification"].clone();

@@ -2,7 +2,7 @@
 
 use guerdon_domain::ports::Timestamp;
 use guerdon_webhooks::sign;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::service::{CommandOutput, TestService};
@@ -147,6 +147,10 @@ fn an_operator_finds_companies_users_and_events() {
         }
         let listed = events();
         assert_eq!(service.run_json_command(&["event", "list", "--limit", "1"])[0], listed[0]);
+        let oldest = service.run_command(&["--output", "json", "event", "list", "--limit", "1", "--oldest"]);
+        let oldest_listed: Value = serde_json::from_str(&oldest.stdout).unwrap();
+        assert_eq!(Some(&oldest_listed[0]), listed.as_array().unwrap().last());
+        assert!(oldest.stderr.contains("there may be more than 1 event: use --limit"), "{}", oldest.stderr);
         let newest = service.run_json_command(&["event", "show", listed[0]["id"].as_str().unwrap()]);
         assert_eq!(newest["body"]["data"]["receiver_id"], json!(sample.users[1]));
         assert_eq!((&newest["attempts"], &newest["state"]), (&json!([]), &json!("unaddressed")));

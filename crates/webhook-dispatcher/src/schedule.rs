@@ -28,7 +28,7 @@ impl RetrySchedule {
     }
 
     /// Returns the waits by the number of failed attempts. The first wait, for no failed attempt, is zero.
-    pub fn max_waits(&self) -> Vec<Duration> {
+    pub fn waits_by_failed_attempts(&self) -> Vec<Duration> {
         let retries = (0..).map_while(|attempts| self.retry_wait(attempts));
         std::iter::once(Duration::ZERO).chain(retries).collect()
     }
@@ -60,7 +60,7 @@ mod tests {
     const DAY: u64 = 86_400;
 
     fn retry_waits(schedule: RetrySchedule) -> Vec<Duration> {
-        let all = schedule.max_waits();
+        let all = schedule.waits_by_failed_attempts();
         assert_eq!(all[0], Duration::ZERO);
         all[1..].to_vec()
     }
@@ -118,8 +118,8 @@ mod tests {
         for scale in [0.0, -1.0, 9e-4, 1.1e9, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(RetrySchedule::with_time_scale(scale), None);
         }
-        let longest =
-            RetrySchedule::with_time_scale(1e-3).and_then(|schedule| schedule.max_waits().into_iter().max());
+        let longest = RetrySchedule::with_time_scale(1e-3)
+            .and_then(|schedule| schedule.waits_by_failed_attempts().into_iter().max());
         assert_eq!(longest, Some(Duration::from_secs(124_674_000)));
     }
 }

@@ -197,12 +197,12 @@ CREATE INDEX company_moves_company ON company_moves (company_id, created_at);
 -- The remaining work of distributions in steps: for each distribution, the number of receivers that could not be paid;
 -- for each remaining step, a row with the concatenated ids of its receivers. leg is the leg of the first of these
 -- receivers.
-CREATE TABLE distributions_under_way (
+CREATE TABLE unfinished_distributions (
   id uuid NOT NULL PRIMARY KEY,
   unpaid_receivers integer NOT NULL CHECK (unpaid_receivers >= 0)
 );
 CREATE TABLE distribution_steps (
-  journal_entry_id uuid NOT NULL REFERENCES distributions_under_way (id),
+  journal_entry_id uuid NOT NULL REFERENCES unfinished_distributions (id),
   leg integer NOT NULL CHECK (leg >= 1),
   receivers bytea NOT NULL CHECK (length(receivers) > 0 AND length(receivers) % 16 = 0),
   PRIMARY KEY (journal_entry_id, leg)

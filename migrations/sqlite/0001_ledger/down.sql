@@ -17,7 +17,7 @@ DROP TABLE accounts;
 DROP TABLE recognitions;
 DROP TABLE journal_entries;
 DROP TABLE distribution_steps;
-DROP TABLE distributions_under_way;
+DROP TABLE unfinished_distributions;
 DROP TABLE company_moves;
 DROP TABLE skipped_dates;
 DROP TABLE schedules;

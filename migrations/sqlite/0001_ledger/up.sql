@@ -190,12 +190,12 @@ CREATE INDEX company_moves_company ON company_moves (company_id, created_at);
 -- The remaining work of distributions in steps: for each distribution, the number of receivers that could not be paid;
 -- for each remaining step, a row with the concatenated ids of its receivers. leg is the leg of the first of these
 -- receivers.
-CREATE TABLE distributions_under_way (
+CREATE TABLE unfinished_distributions (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   unpaid_receivers INTEGER NOT NULL CHECK (unpaid_receivers >= 0)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE distribution_steps (
-  journal_entry_id BLOB NOT NULL REFERENCES distributions_under_way (id) CHECK (length(journal_entry_id) = 16),
+  journal_entry_id BLOB NOT NULL REFERENCES unfinished_distributions (id) CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 1),
   receivers BLOB NOT NULL CHECK (length(receivers) > 0 AND length(receivers) % 16 = 0),
   PRIMARY KEY (journal_entry_id, leg)

@@ -19,7 +19,6 @@ use super::report::{Measurement, Report};
 use super::request_log::{LoadRequest, RequestLog};
 use super::server_pair::ServerPair;
 use super::victim::to_f64;
-
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::{Database, RunningService};
 

@@ -10,39 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Finding;
 use super::import_cycles::{ImportGraph, Module, find_cycles};
 
-/// Existing cycles by crate. This list may only shrink: a cycle that was removed must be removed from it.
-const KNOWN: &[(&str, &[&str])] = &[];
-
-/// Finds each unknown cycle between folders, and each known cycle that no longer exists.
+/// Finds each cycle between folders.
 pub(super) fn check(crates: &BTreeMap<String, ImportGraph>) -> Vec<Finding> {
-    let found = crates
+    let cycles = crates
         .iter()
-        .flat_map(|(name, graph)| folder_cycles(graph).into_iter().map(move |cycle| (name.clone(), cycle)));
-    compare_cycles(&found.collect(), KNOWN)
-}
-
-fn compare_cycles(found: &BTreeSet<(String, Vec<String>)>, known: &[(&str, &[&str])]) -> Vec<Finding> {
-    let known: BTreeSet<(String, Vec<String>)> = known
-        .iter()
-        .map(|(name, cycle)| ((*name).to_owned(), cycle.iter().map(|name| (*name).to_owned()).collect()))
-        .collect();
-    let new = found.difference(&known).map(|(name, cycle)| {
+        .flat_map(|(name, graph)| folder_cycles(graph).into_iter().map(move |cycle| (name, cycle)));
+    let to_finding = |(name, cycle): (&String, Vec<String>)| {
         let problem = format!("the folders {} import each other in a cycle", cycle.join(", "));
         Finding::new(
             format!("crate {name}"),
             problem,
             "move the shared code into a folder that both can import",
         )
-    });
-    let removed = known.difference(found).map(|(name, cycle)| {
-        let problem = format!("the cycle of {} no longer exists", cycle.join(", "));
-        Finding::new(
-            format!("crate {name}"),
-            problem,
-            "remove it from KNOWN in xtask/src/tidy/folder_cycles.rs",
-        )
-    });
-    new.chain(removed).collect()
+    };
+    cycles.map(to_finding).collect()
 }
 
 /// The cycles at every level of a crate, each once, as the paths of its folders and files.
@@ -95,18 +76,5 @@ mod tests {
     #[test]
     fn imports_between_a_folder_and_its_own_files_are_not_a_cycle() {
         assert!(folder_cycles(&graph_of_edges(&[("a", "a::x"), ("a::x", "a"), ("a::y", "a::x")])).is_empty());
-    }
-
-    #[test]
-    fn the_list_of_known_cycles_may_only_shrink() {
-        let found = BTreeSet::from([("c".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
-        let check = |known: &[(&str, &[&str])], expected: &[&str]| {
-            let problems: Vec<String> =
-                compare_cycles(&found, known).into_iter().map(|finding| finding.problem).collect();
-            assert_eq!(problems, expected);
-        };
-        check(&[("c", &["a", "b"])], &[]);
-        check(&[], &["the folders a, b import each other in a cycle"]);
-        check(&[("c", &["a", "b"]), ("d", &["a", "b"])], &["the cycle of a, b no longer exists"]);
     }
 }

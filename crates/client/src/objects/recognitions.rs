@@ -54,10 +54,10 @@ impl NewRecognition {
         Self { message: Some(message.into()), ..self }
     }
 
-    /// Makes the recognition private: only the sender and the receivers see it.
+    /// Sets whether the recognition is public, which is the default. Only the sender and the receivers see a private one.
     #[must_use]
-    pub fn in_private(self) -> Self {
-        Self { share: false, ..self }
+    pub fn with_share(self, share: bool) -> Self {
+        Self { share, ..self }
     }
 }
 

@@ -144,7 +144,7 @@ fn delivery_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
         deliveries.oldest_pending_at.map(|created_at| now - created_at).filter(|age| *age > PENDING_AGE_MAX)
     {
         let text = format!(
-            "The oldest pending event has waited for {}.",
+            "The oldest pending event was created {} ago.",
             numbers::format_seconds(age.whole_seconds())
         );
         alerts.push(Alert::new(Tone::Warn, text).with_link("/events?state=pending", "See these events"));

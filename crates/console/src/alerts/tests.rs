@@ -126,7 +126,7 @@ fn pending_event_is_reported_after_an_hour() {
     overview.deliveries.oldest_pending_at = Some(NOW - Duration::minutes(90));
     assert_eq!(
         alert_texts(&overview),
-        [(Tone::Warn, "The oldest pending event has waited for 1 h 30 min.".to_owned())]
+        [(Tone::Warn, "The oldest pending event was created 1 h 30 min ago.".to_owned())]
     );
 }
 

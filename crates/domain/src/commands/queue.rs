@@ -8,7 +8,7 @@ use crate::model::{IdempotencyRecord, Requester};
 use crate::ports::{Clock, Context, EventBodies, IdGenerator, StoreError};
 use crate::values::ProviderId;
 
-/// The clock, the ids and the event bodies that decisions need in addition to the store.
+/// The clock, the ids and the event bodies that decisions need in addition to the facts and accounts that were loaded.
 #[derive(Clone)]
 pub struct ContextSources {
     pub clock: Arc<dyn Clock>,
@@ -42,7 +42,8 @@ pub trait OutcomeReceiver: Send {
     /// receiver must wait for the outcome; after returning false, the command has no effect.
     fn confirm_execution(&self) -> bool;
 
-    /// Receives the outcome. Called exactly once.
+    /// Receives the outcome. Called at most once. If the worker panics, the receiver is dropped instead, and the outcome
+    /// is unknown.
     fn receive_outcome(self: Box<Self>, outcome: Outcome);
 }
 
@@ -63,7 +64,7 @@ pub enum Outcome {
 
 /// The port to which commands that move points are submitted.
 pub trait CommandQueue: Send + Sync {
-    /// Accepts a command. Its receiver gets the outcome exactly once, possibly before this function returns.
+    /// Accepts a command. Its receiver gets the outcome at most once, possibly before this function returns.
     fn submit_command(&self, submission: Submission);
 }
 

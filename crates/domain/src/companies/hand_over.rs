@@ -48,7 +48,7 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     }
     tx.lock_row(LockableRow::Company(id))?;
     let mut company = any_provider::find_company(tx, id)?.ok_or(HandOverError::NoSuchCompany)?;
-    if tx.has_distribution_in_progress(id)? {
+    if tx.has_unfinished_distribution(id)? {
         return Err(HandOverError::DistributionInProgress);
     }
     let now = context.clock.now();

@@ -24,5 +24,4 @@ pub use preview_rate::{CurrentAndProposed, RatePreview, preview_rate};
 pub use transfer_to_provider::{TransferCompanyError, transfer_to_provider};
 pub use update::update;
 
-pub use crate::any_provider::find_company as find_any;
 pub use crate::model::{Company, CompanyMove, CompanyWithOwner, MoveDirection};

@@ -169,7 +169,12 @@ impl AccountBook {
         }
         let count = checked_cast(open.len());
         let total = each.checked_mul(count).ok_or_else(amount_out_of_range)?;
-        let price = Price { each, total, threshold: total, points_total: points };
+        let price = Price {
+            each,
+            total,
+            threshold: total,
+            points_total: points.checked_mul(count).ok_or_else(amount_out_of_range)?,
+        };
         let Some(debited) = self.debit_covering_payer(payment, &[from], open.len(), price)? else {
             return Ok(PaymentOutcome::InsufficientFunds);
         };

@@ -53,6 +53,8 @@ stored_enum! {
         CompanyImported => 33, "company.import";
         /// A company that was handed over was opened here again.
         CompanyReopened => 34, "company.reopen";
+        /// The end of a backup was recorded.
+        BackupRecorded => 35, "backup.record";
     }
 }
 

@@ -70,7 +70,7 @@ impl Event<'_> {
         match self {
             Self::RecognitionReceived(event) | Self::RecognitionUpdated(event) => EventFacts {
                 kind,
-                subject: event.recognition.id.as_uuid(),
+                object_id: event.recognition.id.as_uuid(),
                 company: event.recognition.company_id.as_uuid(),
                 sender: Some(event.recognition.sender.id()),
                 receiver: Some(event.recognition.receiver_id.as_uuid()),
@@ -78,7 +78,7 @@ impl Event<'_> {
             },
             Self::RedemptionCreated(event) => EventFacts {
                 kind,
-                subject: event.user.id.as_uuid(),
+                object_id: event.user.id.as_uuid(),
                 company: event.user.company_id.as_uuid(),
                 sender: None,
                 receiver: None,

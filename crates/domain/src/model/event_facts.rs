@@ -11,7 +11,7 @@ use super::EventKind;
 pub struct EventFacts {
     pub kind: EventKind,
     /// The recognition, or the user who redeemed.
-    pub subject: Uuid,
+    pub object_id: Uuid,
     pub company: Uuid,
     /// For a recognition: the user or the company that sent it.
     pub sender: Option<Uuid>,
@@ -24,9 +24,9 @@ pub struct EventFacts {
 /// One line, for renderers whose bodies contain nothing else.
 impl fmt::Display for EventFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, subject, company, sender, receiver, points } = self;
+        let Self { kind, object_id, company, sender, receiver, points } = self;
         let id = |id: &Option<Uuid>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        write!(f, "{} {subject} {company} {} {} {points}", kind.name(), id(sender), id(receiver))
+        write!(f, "{} {object_id} {company} {} {} {points}", kind.name(), id(sender), id(receiver))
     }
 }
 
@@ -39,9 +39,9 @@ impl EventFacts {
             "-" => Some(None),
             text => text.parse::<Uuid>().ok().map(Some),
         };
-        let (subject, company, sender, receiver) = (id()??, id()??, id()?, id()?);
+        let (object_id, company, sender, receiver) = (id()??, id()??, id()?, id()?);
         let points = words.next()?.parse().ok()?;
-        words.next().is_none().then_some(Self { kind, subject, company, sender, receiver, points })
+        words.next().is_none().then_some(Self { kind, object_id, company, sender, receiver, points })
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
         let id = Uuid::from_u128;
         let recognition = EventFacts {
             kind: EventKind::RecognitionUpdated,
-            subject: id(1),
+            object_id: id(1),
             company: id(2),
             sender: Some(id(3)),
             receiver: Some(id(4)),

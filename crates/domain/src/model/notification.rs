@@ -2,11 +2,10 @@
 
 use uuid::Uuid;
 
+use super::Company;
 use crate::money::Points;
 use crate::values::{CompanyId, EmailAddress, IsoDate, Timestamp, stored_enum};
 use crate::wallets::WalletType;
-
-use super::Company;
 
 stored_enum! {
     /// A channel through which notifications are sent. Each channel has its own sender.

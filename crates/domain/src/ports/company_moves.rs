@@ -13,7 +13,7 @@ pub trait ReadCompanyMoves {
     fn find_latest_hand_over(&mut self, company: CompanyId) -> Result<Option<CompanyMove>, StoreError>;
 
     /// Whether a distribution of the company is paid in steps and not finished.
-    fn has_distribution_in_progress(&mut self, company: CompanyId) -> Result<bool, StoreError>;
+    fn has_unfinished_distribution(&mut self, company: CompanyId) -> Result<bool, StoreError>;
 
     /// Whether seals cover all journal entries of the company.
     fn is_company_sealed(&mut self, company: CompanyId) -> Result<bool, StoreError>;

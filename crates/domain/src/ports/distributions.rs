@@ -5,7 +5,7 @@ use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
 /// The distributions in steps that have not ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DistributionsInTransit {
+pub struct UnfinishedDistributions {
     /// Their journal entries, oldest first, with the paying companies and their providers; `None` if the
     /// journal lacks the entry.
     pub distributions: Vec<(JournalEntryId, Option<(CompanyId, ProviderId)>)>,
@@ -15,5 +15,5 @@ pub struct DistributionsInTransit {
 
 pub trait ReadDistributions {
     /// The distributions that have not ended, and the points that they hold.
-    fn distributions_in_transit(&mut self) -> Result<DistributionsInTransit, StoreError>;
+    fn unfinished_distributions(&mut self) -> Result<UnfinishedDistributions, StoreError>;
 }

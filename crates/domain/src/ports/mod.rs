@@ -56,7 +56,7 @@ pub use deliveries::{
     Attempt, CLOCK_TOLERANCE, ClaimRequest, ClaimedBatch, ClaimedEvent, Deliveries, DeliveryOutcome,
     Settlement,
 };
-pub use distributions::{DistributionsInTransit, ReadDistributions};
+pub use distributions::{ReadDistributions, UnfinishedDistributions};
 pub use durations::{DURATION_BOUNDS_MICROS, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;

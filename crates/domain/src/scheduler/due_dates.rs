@@ -29,8 +29,8 @@ pub type PausedSchedules = BTreeMap<ScheduleId, Timestamp>;
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{cause}")]
 pub struct DueDateError {
-    /// The schedule that failed and is paused for a minute. Others can still run. `None` if the database cannot be
-    /// used now.
+    /// The schedule that failed; others can still run. `None` if the database cannot be used now. A schedule that was
+    /// found is paused for a minute in both cases.
     pub schedule: Option<ScheduleId>,
     /// The failure.
     pub cause: StoreError,

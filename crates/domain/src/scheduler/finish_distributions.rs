@@ -13,9 +13,9 @@ use crate::model::Requester;
 use crate::ports::{Store, StoreError, StoreExt, Timestamp};
 use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
-/// A distribution that could not be finished.
+/// An unfinished distribution whose next step failed.
 #[derive(Debug, Clone)]
-pub struct UnfinishedDistribution {
+pub struct FailedDistribution {
     /// The journal entry of the distribution.
     pub entry_id: JournalEntryId,
     /// The paying company; `None` if the journal does not have the entry.
@@ -24,7 +24,7 @@ pub struct UnfinishedDistribution {
     pub reason: StoreError,
 }
 
-impl UnfinishedDistribution {
+impl FailedDistribution {
     /// Whether every later attempt will fail as well. The points then stay in transit until an operator repairs
     /// the database.
     pub fn is_permanent(&self) -> bool {
@@ -56,8 +56,8 @@ pub fn finish_distributions(
     commands: &BlockingCommandQueue,
     paused: &mut PausedDistributions,
     paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> Result<Vec<UnfinishedDistribution>, StoreError> {
-    let unfinished = store.read_snapshot(|reads| reads.distributions_in_transit())?.distributions;
+) -> Result<Vec<FailedDistribution>, StoreError> {
+    let unfinished = store.read_snapshot(|reads| reads.unfinished_distributions())?.distributions;
     let requester = Requester::SCHEDULE;
     let now = commands.context_sources.clock.now();
     end_pauses(paused, now);
@@ -78,13 +78,15 @@ pub fn finish_distributions(
                 }
                 Ok(_) => break,
                 Err(Refusal::Store(cause @ (StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)))) => {
+                    // Perhaps only this step exceeds the time of a statement, so others come first next time.
+                    paused.insert(entry_id, commands.context_sources.clock.now() + RETRY_PAUSE);
                     return Err(cause);
                 }
                 Err(refusal) => {
                     let reason = refusal
                         .into_failure()
                         .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
-                    let failure = UnfinishedDistribution { entry_id, company, reason };
+                    let failure = FailedDistribution { entry_id, company, reason };
                     let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
                     paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                     failed.push(failure);

@@ -8,7 +8,6 @@ mod import;
 mod open_wallets;
 mod update;
 
-pub use crate::any_provider::find_user as find_any;
 pub use create::{CreateUserError, create, create_many};
 pub use delete::{DeleteUser, DeleteUserError};
 pub use erase::{ERASED_BODIES_MAX, EraseUserError, erase, erase_from_events};

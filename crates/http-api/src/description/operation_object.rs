@@ -1,5 +1,7 @@
 //! The operation object of one route.
 
+use guerdon_api_types::docs::{self, DocComment};
+use guerdon_api_types::parameter::Parameter;
 use serde_json::{Map, Value, json};
 
 use super::error_examples::render_examples;
@@ -8,8 +10,6 @@ use super::statuses::{ERROR_STATUSES, error_response, header_references};
 use super::value_examples::compose_example;
 use crate::endpoints::{Route, noun_of, tag_of};
 use crate::operation::operation_spec::{IMMUTABLE_FIELDS, OperationSpec};
-use guerdon_api_types::docs::{self, DocComment};
-use guerdon_api_types::parameter::Parameter;
 
 /// The schemas to which a description refers.
 pub(super) struct Schemas<'a> {

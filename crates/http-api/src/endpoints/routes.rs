@@ -9,6 +9,7 @@ use actix_web::http::Method;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::{self, Data, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
+use guerdon_api_types::Fields;
 use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
@@ -19,7 +20,6 @@ use crate::operation::{
     run_read, run_write,
 };
 use crate::request_info::{Caller, RequestInfo};
-use guerdon_api_types::Fields;
 
 /// Every endpoint. If two patterns match a path, the first one is used.
 pub static ROUTES: &[Route] = &[

@@ -1,6 +1,5 @@
 //! Holds a rendered body in chunks of limited size, so that it grows and is sent without being copied as a whole.
 
-use guerdon_domain::values::checked_cast;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -9,6 +8,7 @@ use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
+use guerdon_domain::values::checked_cast;
 
 /// The maximum number of bytes of a chunk.
 const CHUNK_BYTES_MAX: usize = 128 << 10;

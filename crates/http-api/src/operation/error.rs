@@ -86,6 +86,11 @@ impl ApiError {
         Self::with_faults(code, message, vec![fault])
     }
 
+    /// The cause of an internal error, or the message of another one.
+    pub(crate) fn internal_cause_or_message(&self) -> &str {
+        self.details.internal_cause.as_deref().unwrap_or(&self.details.message)
+    }
+
     /// 400 for a request that is invalid apart from its fields.
     pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidRequest, message)

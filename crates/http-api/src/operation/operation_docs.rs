@@ -1,10 +1,10 @@
 //! The hand-written documentation of an operation. The rest of the API description is derived from the types that the
 //! operation reads and returns.
 
+use guerdon_api_types::FieldDocs;
 use schemars::JsonSchema;
 
 use crate::operation::Query;
-use guerdon_api_types::FieldDocs;
 
 /// An operation in the API description.
 pub(crate) trait OperationDocs {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
+use guerdon_api_types::parameter::{Parameter, ReadReport};
+use guerdon_api_types::values::FromText;
 use guerdon_domain::values::Page;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use schemars::json_schema;
 
 use crate::operation::ApiError;
-use guerdon_api_types::parameter::{Parameter, ReadReport};
-use guerdon_api_types::values::FromText;
 
 const PER_PAGE_DEFAULT: i64 = 100;
 const MUST_BE_POSITIVE: &str = "must be an integer from 1";

@@ -1,4 +1,5 @@
-//! The state that all requests share. Only `run_blocking` gives them access to the blocking pool.
+//! The state that all requests share. Only `run_blocking` calls the store on the blocking pool; `body_parser`
+//! parses large bodies there.
 
 use std::fmt::Display;
 use std::pin::pin;

@@ -9,7 +9,6 @@ use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
 use super::read::read_blocking;
-use crate::operation::state::aborted_call_error;
 use crate::operation::{ApiError, ApiState, Call, CommitDecision, RenderedResponse};
 
 /// Renders the result of a command.
@@ -30,7 +29,8 @@ struct PendingResponse<H> {
 
 impl<H: Send> OutcomeReceiver for PendingResponse<H> {
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
-        let to_store_error = |cause: ApiError| StoreError::Broken(cause.status_and_message().1.to_owned());
+        let to_store_error =
+            |error: ApiError| StoreError::Broken(error.internal_cause_or_message().to_owned());
         let rendered = (self.render)(done).map_err(to_store_error)?;
         let body = if self.has_idempotency_key {
             idempotency::pack_body(&rendered).map_err(to_store_error)?
@@ -88,11 +88,13 @@ impl ApiState {
             outcome_receiver: Box::new(response),
         });
         let (outcome, rendered, resources) =
-            self.await_store(receiver, &decision).await?.map_err(aborted_call_error)?;
+            self.await_store(receiver, &decision).await?.map_err(|_dropped| {
+                StoreError::OutcomeUnknown("the command ended without an outcome".to_owned())
+            })?;
         let response = match outcome {
             Outcome::Done(_) => {
                 self.api.database_health.record_success();
-                rendered.ok_or_else(|| aborted_call_error("it has no response"))?
+                rendered.ok_or_else(|| ApiError::internal("a command was executed without a response"))?
             }
             Outcome::AlreadyExecuted(record) => idempotency::replay_response(record)?,
             Outcome::KeyInUse => return Ok(None),
@@ -110,7 +112,9 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => aborted_call_error(refused), // only the operator's commands are refused like this
+                Err(refused) => {
+                    ApiError::internal(format!("a request was refused like an operator's command: {refused}"))
+                }
             },
         }
     }

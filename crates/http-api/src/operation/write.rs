@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
+use guerdon_api_types::Fields;
 use guerdon_domain::commands::Command;
 use guerdon_domain::idempotency::{IdempotentRequest, KeyState};
 use guerdon_domain::ports::{Context, Deadlines, Tx, Verdict};
@@ -19,7 +20,6 @@ use crate::operation::submit::RenderResponse;
 use crate::operation::{
     ApiError, ApiState, Call, CommitDecision, OperationDocs, RenderedResponse, confirm_caller,
 };
-use guerdon_api_types::Fields;
 
 /// The interval at which a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
@@ -39,8 +39,8 @@ pub(crate) enum StepResult<I> {
     Continue(I),
 }
 
-/// An operation in one transaction. `require_object`, `parse_input` and `execute_write` are called in this order
-/// (behaviour 4.1).
+/// An operation that changes something. The body is parsed before the transaction; its faults are reported after those
+/// of `require_object`, designation and the idempotency key (behaviour 4.1).
 pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
@@ -102,7 +102,9 @@ pub(crate) async fn run_write<W: WriteOperation>(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<RenderedResponse, ApiError> {
-    state.write_queue.require_room(call.scope)?; // before the body is read
+    if W::SUBMISSION.is_none() {
+        state.write_queue.require_room(call.scope)?; // before the body is read
+    }
     let memory = state.body_memory.empty_permit(call.scope);
     let received = if W::HAS_BODY || call.method == "POST" {
         body::read_body(&request, payload, memory).await

@@ -30,7 +30,7 @@ use guerdon_domain::ports::{Deadlines, LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
 pub(crate) use self::queue::SHARED_BATCH_SIZE_MAX;
-use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
+use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT};
 use crate::failpoint::pass_failpoint;
 
 /// How often workers look for expired commands.
@@ -121,10 +121,10 @@ impl Engine {
         let mut engine = Self { state: Arc::new(EngineState::new(patient > 0)), workers: Vec::new() };
         let fast = std::iter::repeat_n(Worker::Fast, fast);
         let patient = (0..patient).map(|number| Worker::Patient { takes_large: number == 0 });
-        for (number, kind) in (1..).zip(fast.chain(patient)) {
+        for (number, worker) in (1..).zip(fast.chain(patient)) {
             let (state, backend) = (Arc::clone(&engine.state), Arc::clone(&backend));
             let thread = Builder::new().name(format!("ledger-{number}"));
-            engine.workers.push(thread.spawn(move || state.run_worker(&*backend, kind))?);
+            engine.workers.push(thread.spawn(move || state.run_worker(&*backend, worker))?);
         }
         Ok(engine)
     }
@@ -133,15 +133,15 @@ impl Engine {
 impl CommandQueue for Engine {
     fn submit_command(&self, submission: Submission) {
         let job = Job::new(submission);
-        let worker_kind = {
+        let pushed = {
             let mut queue = self.state.lock_queue();
             let pushed = queue.push_job(job);
             queue.update_metric();
             pushed
         };
-        match worker_kind {
-            Ok(WorkerKind::Fast) => self.state.fast_job_ready.notify_one(),
-            Ok(WorkerKind::Patient) => self.state.patient_job_ready.notify_all(), // not every patient worker takes every command
+        match pushed {
+            Ok(Locking::Skip) => self.state.fast_job_ready.notify_one(),
+            Ok(Locking::Wait) => self.state.patient_job_ready.notify_all(), // not every patient worker takes every command
             Err(job) => job.complete_with(store_failure(StoreError::Busy)),
         }
     }
@@ -302,12 +302,12 @@ impl Drop for BusyAccountsGuard<'_> {
         let waiting = {
             let mut queue = self.state.lock_queue();
             queue.release_accounts(self.worker, self.accounts);
-            queue.waiting_worker_kinds()
+            queue.waiting_jobs()
         };
-        if waiting.0 {
+        if waiting.for_fast {
             self.state.fast_job_ready.notify_one();
         }
-        if waiting.1 {
+        if waiting.for_patient {
             self.state.patient_job_ready.notify_all();
         }
     }

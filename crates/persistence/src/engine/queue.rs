@@ -17,7 +17,7 @@ use guerdon_domain::values::ProviderId;
 use guerdon_domain::wallets::Account;
 use metrics::gauge;
 
-use super::Worker;
+use super::{Locking, Worker};
 
 /// Metric: the number of commands that wait for a batch.
 const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
@@ -35,6 +35,8 @@ pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 pub(crate) const SHARED_BATCH_SIZE_MAX: usize = 16;
 /// The number of retries after which a command fails because the database is busy.
 const RETRIES_MAX: u32 = 6;
+/// After this many retries, a command is executed in a separate batch.
+const RETRIES_IN_SHARED_BATCH_MAX: u32 = 3;
 /// How long a large command pauses after a conflict with another transaction.
 const LARGE_RETRY_PAUSE: Duration = Duration::from_millis(250);
 
@@ -79,10 +81,9 @@ impl Job {
         self.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it must be executed in a separate batch. A command that was retried several times must also
-    /// run alone.
+    /// Whether it must be executed in a separate batch.
     fn must_run_alone(&self) -> bool {
-        self.needs_own_batch || self.is_large() || self.retries >= 3
+        self.needs_own_batch || self.is_large() || self.retries >= RETRIES_IN_SHARED_BATCH_MAX
     }
 
     /// Whether it belongs to a patient worker from the start: it locks rows of other kinds than accounts, or so
@@ -130,10 +131,11 @@ impl Job {
     }
 }
 
-/// The kind of worker that a command waits for.
-pub(super) enum WorkerKind {
-    Fast,
-    Patient,
+/// Which commands wait for a worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct WaitingJobs {
+    pub(super) for_fast: bool,
+    pub(super) for_patient: bool,
 }
 
 /// Commands that were taken, and their accounts, which are busy until they are freed.
@@ -172,8 +174,8 @@ impl JobQueue {
         Self { has_patient_workers, ..Self::default() }
     }
 
-    /// Adds a command. Returns it if the queue is full.
-    pub(super) fn push_job(&mut self, job: Job) -> Result<WorkerKind, Box<Job>> {
+    /// Adds a command. Returns the locking mode of the workers that it waits for, or the command if the queue is full.
+    pub(super) fn push_job(&mut self, job: Job) -> Result<Locking, Box<Job>> {
         let provider = job.submission.provider;
         let own = self.provider_queues.get(&provider).map_or(0, VecDeque::len)
             + self.patient_queue.iter().filter(|job| job.submission.provider == provider).count();
@@ -184,7 +186,7 @@ impl JobQueue {
         }
         if self.has_patient_workers && job.must_wait_for_locks() {
             self.patient_queue.push_back(job);
-            return Ok(WorkerKind::Patient);
+            return Ok(Locking::Wait);
         }
         self.waiting_count += 1;
         let provider_queue = self.provider_queues.entry(provider).or_default();
@@ -192,7 +194,7 @@ impl JobQueue {
             self.provider_order.push_back(provider);
         }
         provider_queue.push_back(job);
-        Ok(WorkerKind::Fast)
+        Ok(Locking::Skip)
     }
 
     /// Updates the metric of waiting commands.
@@ -201,9 +203,8 @@ impl JobQueue {
             .set(f64::from(u32::try_from(self.waiting_count + self.patient_queue.len()).unwrap_or(u32::MAX)));
     }
 
-    /// Whether commands wait for fast workers, and whether commands wait for patient workers.
-    pub(super) fn waiting_worker_kinds(&self) -> (bool, bool) {
-        (self.waiting_count > 0, !self.patient_queue.is_empty())
+    pub(super) fn waiting_jobs(&self) -> WaitingJobs {
+        WaitingJobs { for_fast: self.waiting_count > 0, for_patient: !self.patient_queue.is_empty() }
     }
 
     /// Returns commands to the queue for another attempt, ahead of those that arrived later.

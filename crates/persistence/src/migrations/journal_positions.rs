@@ -4,13 +4,13 @@
 //! cluster's transaction counter, so new entries would get positions before existing ones. The repair
 //! replaces the schema functions that read the counter with versions that add an offset.
 
+use diesel::PgConnection as Conn;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 
 use super::migration::Migration;
 use super::statements::run_each;
 use crate::access::OpenError;
-use diesel::PgConnection as Conn;
 
 const HAS_JOURNAL: &str =
     "to_regclass('journal_entries') IS NOT NULL AND to_regproc('complete_before') IS NOT NULL";

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use diesel::PgConnection as Conn;
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::result::Error;
@@ -22,7 +23,6 @@ use crate::connect::session_check::require_own_sessions;
 use crate::event_partitions::create_event_partitions;
 use crate::failpoint::failpoint;
 use crate::rows::{DbTimestamp, SqlTimestamp};
-use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
 const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;

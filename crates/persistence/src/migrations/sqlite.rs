@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use diesel::SqliteConnection as Conn;
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
@@ -17,7 +18,6 @@ use crate::connect::sqlite::{
     assert_version, connect_to_file, lock_database, open_lock_file, prepare_writer,
 };
 use crate::failpoint::failpoint;
-use diesel::SqliteConnection as Conn;
 
 /// Applies the missing migrations. Fails if another process uses the database, because a migration may
 /// replace a table.

@@ -8,9 +8,9 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use guerdon_domain::ledger::{AccountBook, Changes};
 use guerdon_domain::ports::NewEvent;
 
-use super::Conn;
 use super::accounts::UpdateAccounts;
 use super::insert_rows::InsertRows;
+use super::{BOUND_VALUES_MAX, Conn};
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::schema::{
     deliveries, events, idempotency_records, journal_entries, recognitions, transfers,
@@ -20,10 +20,6 @@ use crate::rows::{
 };
 use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
 use crate::write_form::WriteForm;
-
-/// The maximum number of rows in a statement that lists their values. PostgreSQL allows 65,535 parameters per
-/// statement.
-const LISTED_ROWS_MAX: usize = 2_000;
 
 /// The statement that writes a batch. The accounts are already locked, so it waits for no lock.
 struct WriteBatch<'r> {
@@ -65,8 +61,8 @@ impl QueryFragment<Pg> for WriteBatch<'_> {
 
 /// Inserts rows with statements that list their values.
 macro_rules! insert_listed {
-    ($conn:expr, $table:expr, $rows:expr) => {
-        for rows in $rows.chunks(LISTED_ROWS_MAX) {
+    ($conn:expr, $table:expr, $row:ty, $rows:expr) => {
+        for rows in $rows.chunks(BOUND_VALUES_MAX / <$row>::COLUMNS) {
             diesel::insert_into($table).values(rows).execute($conn)?;
         }
     };
@@ -132,12 +128,12 @@ impl<'r> BatchRows<'r> {
                 if !accounts.is_empty() {
                     UpdateAccounts::from_rows(accounts).execute(conn)?;
                 }
-                insert_listed!(conn, journal_entries::table, journal_entries);
-                insert_listed!(conn, recognitions::table, recognitions);
-                insert_listed!(conn, transfers::table, transfers);
-                insert_listed!(conn, events::table, events);
-                insert_listed!(conn, deliveries::table, deliveries);
-                insert_listed!(conn, idempotency_records::table, records);
+                insert_listed!(conn, journal_entries::table, JournalEntryRow<'_>, journal_entries);
+                insert_listed!(conn, recognitions::table, NewRecognitionRow, recognitions);
+                insert_listed!(conn, transfers::table, TransferRow, transfers);
+                insert_listed!(conn, events::table, EventRow<'_>, events);
+                insert_listed!(conn, deliveries::table, DeliveryRow, deliveries);
+                insert_listed!(conn, idempotency_records::table, IdempotencyRow, records);
             }
         }
         Ok(())

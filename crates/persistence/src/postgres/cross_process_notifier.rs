@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
-
 use guerdon_domain::ports::Notifiers;
 
 use crate::access::Access;

@@ -27,7 +27,6 @@ mod limits;
 mod locking;
 pub(crate) mod open;
 pub(crate) mod pooled_store;
-mod retry_pause;
 mod schema_check;
 mod settlements;
 mod transaction;
@@ -103,10 +102,10 @@ pub(crate) fn id_as_text(column: &str) -> String {
 
 /// Takes the lock on a company's provider until the transaction ends. It is an advisory lock, which writes no
 /// row.
-pub(crate) fn lock_company_provider(conn: &mut Conn, company: CompanyId, hold: LockMode) -> QueryResult<()> {
+pub(crate) fn lock_company_provider(conn: &mut Conn, company: CompanyId, mode: LockMode) -> QueryResult<()> {
     let key = advisory_lock_key(company.as_uuid());
-    let how = if hold == LockMode::Shared { "_shared" } else { "" };
-    diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
+    let function_suffix = if mode == LockMode::Shared { "_shared" } else { "" };
+    diesel::sql_query(format!("SELECT pg_advisory_xact_lock{function_suffix}({COMPANY_LOCKS}, $1)"))
         .bind::<Integer, _>(key)
         .execute(conn)
         .map(drop)
@@ -126,7 +125,7 @@ pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     // table.
     let complete = complete_before(conn)?;
     let first_under_way = diesel::dsl::sql::<Nullable<BigInt>>(
-        "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way))",
+        "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM unfinished_distributions))",
     );
     let first_under_way: Option<i64> = diesel::select(first_under_way).get_result(conn)?;
     Ok(first_under_way.map_or(complete, |first| first.min(complete)))

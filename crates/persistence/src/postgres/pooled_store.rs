@@ -1,6 +1,7 @@
 //! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and runs again
 //! if it conflicted with another one, until its deadline.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -13,21 +14,32 @@ use guerdon_domain::ports::{
 use super::error_classes::is_unique_violation;
 use super::limits::UnitLimits;
 use super::repo::{Unit, audit_part};
+use super::schema_check;
 use super::transaction::{
     UnitOutcome, begin_transaction, commit_transaction, rollback_transaction, take_connection,
 };
-use super::{retry_pause, schema_check};
 use crate::engine::{Backend, BatchError, Locking, SHARED_BATCH_SIZE_MAX};
 use crate::failpoint::is_mutant;
 use crate::pool::Pool;
 use crate::write_form::WriteForm;
 
+/// The number of attempts after which a unit of work fails as busy.
+const UNIT_ATTEMPTS_MAX: u32 = 6;
+
+/// Sleeps for some milliseconds, longer with each attempt. The time is random, so that competing units do not
+/// collide again.
+fn sleep_before_retry(attempts: u32) {
+    let pause_max_millis = 4_u64 << attempts.min(5);
+    let random = RandomState::new().hash_one(attempts) % pause_max_millis;
+    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: waits after a conflict, on a thread of the blocking pool
+}
+
 /// The numbers of the service's connections, and the time limit of its requests.
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// The number of connections for background jobs, so that no job waits for another: claiming events, settling them,
-    /// sending notifications, two for metrics, pruning, and due distributions. The health check has another one.
+    /// The number of connections for background jobs and the pages of the operator. More of them can run at once; each
+    /// then waits for a connection for up to a second. The health check has a separate one.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
     /// `None` selects the form that the server needs.
@@ -75,10 +87,10 @@ impl PooledStore {
                 UnitOutcome::Panicked(panic) => resume_unwind(panic),
             };
             attempts += 1;
-            if attempts == retry_pause::ATTEMPTS_MAX {
+            if attempts == UNIT_ATTEMPTS_MAX {
                 return Err(conflict);
             }
-            retry_pause::sleep_before_retry(attempts - 1);
+            sleep_before_retry(attempts - 1);
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn begin_transaction(
 /// until the write-ahead log is on disk. After a crash of the coordinator, later transactions could then get smaller
 /// ids. With a record in the log, the commit waits.
 pub(super) fn commit_transaction(connection: &mut PooledConnection, form: WriteForm) -> UnitOutcome {
-    if form == WriteForm::StatementPerTable
+    if form.needs_log_record()
         && let Err(cause) = connection.conn.batch_execute(LOG_EMPTY_MESSAGE)
     {
         rollback_transaction(connection);

@@ -37,10 +37,10 @@ impl ReadCompanyMoves for Unit<'_> {
         })
     }
 
-    fn has_distribution_in_progress(&mut self, company: CompanyId) -> Result<bool, StoreError> {
+    fn has_unfinished_distribution(&mut self, company: CompanyId) -> Result<bool, StoreError> {
         let exists = sql::<Bool>(
-            "EXISTS (SELECT 1 FROM distributions_under_way AS u JOIN journal_entries AS x ON x.id = u.id \
-             WHERE x.company_id = ",
+            "EXISTS (SELECT 1 FROM unfinished_distributions AS u JOIN journal_entries AS j ON j.id = u.id \
+             WHERE j.company_id = ",
         )
         .bind::<Identifier, _>(Id(company))
         .sql(")");

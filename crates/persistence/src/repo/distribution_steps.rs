@@ -7,13 +7,13 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::ledger::{DistributionProgress, DistributionStep};
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{DistributionsInTransit, ReadDistributions, StoreError};
+use guerdon_domain::ports::{ReadDistributions, StoreError, UnfinishedDistributions};
 use guerdon_domain::values::{CompanyId, JournalEntryId, ProviderId, checked_cast};
 use guerdon_domain::wallets::AccountKind;
 
 use super::{Unit, lock_row};
 use crate::rows::schema::{
-    distribution_steps as steps, distributions_under_way as under_way, journal_entries,
+    distribution_steps as steps, journal_entries, unfinished_distributions as unfinished,
 };
 use crate::rows::{DistributionStepRow, Id, Identifier, JournalEntryRow, RowReader};
 use crate::statement_chunks::split_into_statements;
@@ -25,18 +25,18 @@ type Unfinished = (Id<JournalEntryId>, Option<Id<CompanyId>>, Option<Id<Provider
 const STEPS_PER_STATEMENT: usize = 64;
 
 impl ReadDistributions for Unit<'_> {
-    fn distributions_in_transit(&mut self) -> Result<DistributionsInTransit, StoreError> {
-        let unfinished = "SELECT u.id, x.company_id, x.provider_id FROM distributions_under_way AS u \
-                          LEFT JOIN journal_entries AS x ON x.id = u.id ORDER BY u.id";
+    fn unfinished_distributions(&mut self) -> Result<UnfinishedDistributions, StoreError> {
+        let unfinished = "SELECT u.id, j.company_id, j.provider_id FROM unfinished_distributions AS u \
+                          LEFT JOIN journal_entries AS j ON j.id = u.id ORDER BY u.id";
         let unfinished = sql::<(Identifier, Nullable<Identifier>, Nullable<Identifier>)>(unfinished);
         let distributions: Vec<Unfinished> = self.query(|conn| unfinished.get_results(conn))?;
         if distributions.is_empty() {
-            return Ok(DistributionsInTransit::default());
+            return Ok(UnfinishedDistributions::default());
         }
         let balances = format!(
             "SELECT a.balance, c.points_per_dollar FROM accounts AS a JOIN companies AS c ON c.id = a.owner_id \
-             WHERE a.kind = {} AND a.owner_id IN (SELECT x.company_id FROM journal_entries AS x \
-             JOIN distributions_under_way AS u ON u.id = x.id)",
+             WHERE a.kind = {} AND a.owner_id IN (SELECT j.company_id FROM journal_entries AS j \
+             JOIN unfinished_distributions AS u ON u.id = j.id)",
             AccountKind::Transit.code()
         );
         let balances: Vec<(i64, i32)> =
@@ -48,7 +48,7 @@ impl ReadDistributions for Unit<'_> {
         let distributions = distributions.into_iter().map(|(id, company, provider)| {
             (id.0, company.zip(provider).map(|(company, provider)| (company.0, provider.0)))
         });
-        Ok(DistributionsInTransit { points: points.sum(), distributions: distributions.collect() })
+        Ok(UnfinishedDistributions { points: points.sum(), distributions: distributions.collect() })
     }
 }
 
@@ -59,9 +59,9 @@ impl Unit<'_> {
         entry_id: JournalEntryId,
     ) -> Result<Option<DistributionStep>, StoreError> {
         let id = Id(entry_id);
-        self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
+        self.query(|conn| lock_row(conn, "unfinished_distributions", id))?;
         let left: Option<i32> = self.query(|conn| {
-            under_way::table.find(id).select(under_way::unpaid_receivers).get_result(conn).optional()
+            unfinished::table.find(id).select(unfinished::unpaid_receivers).get_result(conn).optional()
         })?;
         let Some(unpaid_receivers) = left else { return Ok(None) };
         let entry: JournalEntryRow<'static> = self.query(|conn| {
@@ -80,7 +80,7 @@ impl Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let reader = RowReader { table: "distributions_under_way", id: &id.0 };
+        let reader = RowReader { table: "unfinished_distributions", id: &id.0 };
         let Some(next) = next else {
             let unpaid = self
                 .record_failure(reader.require_valid("unpaid_receivers", unpaid_receivers.try_into().ok()))?;
@@ -100,8 +100,8 @@ impl Unit<'_> {
         let id = Id(entry_id);
         match progress {
             DistributionProgress::Started { receivers, receivers_per_step } => {
-                let row = (under_way::id.eq(id), under_way::unpaid_receivers.eq(0));
-                self.query(|conn| diesel::insert_into(under_way::table).values(row).execute(conn))?;
+                let row = (unfinished::id.eq(id), unfinished::unpaid_receivers.eq(0));
+                self.query(|conn| diesel::insert_into(unfinished::table).values(row).execute(conn))?;
                 let parts = receivers.chunks(*receivers_per_step).enumerate();
                 let rows = parts.map(|(number, part)| {
                     DistributionStepRow::from_receivers(
@@ -123,14 +123,14 @@ impl Unit<'_> {
                 self.query(|conn| diesel::delete(steps::table.find((id, leg))).execute(conn))?;
                 if unpaid > 0 {
                     self.query(|conn| {
-                        diesel::update(under_way::table.find(id))
-                            .set(under_way::unpaid_receivers.eq(under_way::unpaid_receivers + unpaid))
+                        diesel::update(unfinished::table.find(id))
+                            .set(unfinished::unpaid_receivers.eq(unfinished::unpaid_receivers + unpaid))
                             .execute(conn)
                     })?;
                 }
             }
             DistributionProgress::Finished => {
-                self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
+                self.query(|conn| diesel::delete(unfinished::table.find(id)).execute(conn))?;
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ impl Unit<'_> {
     /// those that could not be paid.
     pub(super) fn unpaid_receivers(&mut self) -> Result<HashMap<Id<JournalEntryId>, i64>, StoreError> {
         let query = "SELECT id, unpaid_receivers + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
-                     WHERE journal_entry_id = id), 0) / 16 FROM distributions_under_way";
+                     WHERE journal_entry_id = id), 0) / 16 FROM unfinished_distributions";
         let found: Vec<(Id<JournalEntryId>, i64)> =
             self.query(|conn| sql::<(Identifier, BigInt)>(query).get_results(conn))?;
         Ok(found.into_iter().collect())

@@ -4,7 +4,6 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
 use guerdon_domain::ports::{Erasure, ReadErasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
-
 use ring::digest::{SHA256, digest};
 
 use super::{BOUND_VALUES_MAX, Unit, placeholder};
@@ -24,10 +23,11 @@ fn events_about_user_query() -> String {
     let (user, after, limit) = (placeholder(1), placeholder(2), placeholder(3));
     format!(
         "WITH about_user AS (SELECT id FROM recognitions WHERE receiver_id = {user} UNION ALL \
-         SELECT r.id FROM journal_entries AS s JOIN recognitions AS r ON r.journal_entry_id = s.id \
-         WHERE s.subject_id = {user} AND s.kind = {}) \
+         SELECT r.id FROM journal_entries AS j JOIN recognitions AS r ON r.journal_entry_id = j.id \
+         WHERE j.subject_id = {user} AND j.kind = {}) \
          SELECT e.id FROM events AS e JOIN (SELECT id FROM about_user UNION \
-         SELECT a.id FROM about_user AS r JOIN journal_entries AS a ON a.subject_id = r.id AND a.{IS_AMENDMENT} UNION \
+         SELECT amendment.id FROM about_user AS r JOIN journal_entries AS amendment \
+         ON amendment.subject_id = r.id AND amendment.{IS_AMENDMENT} UNION \
          SELECT journal_entry_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS found ON found.id = e.id \
          WHERE e.id > {after} ORDER BY e.id LIMIT {limit}",
         kind::RECOGNITION

@@ -18,7 +18,8 @@ fn containing(text: &str) -> String {
 impl ReadSearch for Unit<'_> {
     fn search_companies(&mut self, text: &str, limit: i64) -> Result<Vec<FoundCompany>, StoreError> {
         // SQLite changes only ASCII letters to lower case, so the text is also searched as it was entered.
-        let (pattern, lowered) = (containing(text), containing(&text.to_lowercase()));
+        let lowercase = text.to_lowercase();
+        let (pattern, lowered) = (containing(text), containing(&lowercase));
         let query = sql::<(Identifier, Text, Text)>(
             "SELECT id, company_name, domain FROM companies WHERE lower(domain) LIKE ",
         )
@@ -27,7 +28,13 @@ impl ReadSearch for Unit<'_> {
         .bind::<Text, _>(&lowered)
         .sql(" ESCAPE '!' OR company_name LIKE ")
         .bind::<Text, _>(&pattern)
-        .sql(" ESCAPE '!' ORDER BY company_name, id LIMIT ")
+        .sql(" ESCAPE '!' ORDER BY CASE WHEN lower(domain) = ")
+        .bind::<Text, _>(&lowercase)
+        .sql(" OR lower(company_name) = ")
+        .bind::<Text, _>(&lowercase)
+        .sql(" OR company_name = ")
+        .bind::<Text, _>(text)
+        .sql(" THEN 0 ELSE 1 END, company_name, id LIMIT ")
         .bind::<BigInt, _>(limit);
         let rows: Vec<(Id<CompanyId>, String, String)> = self.query(|conn| query.get_results(conn))?;
         Ok(rows.into_iter().map(|(id, name, domain)| FoundCompany { id: id.0, name, domain }).collect())

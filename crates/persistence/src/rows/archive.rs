@@ -26,10 +26,10 @@ const OF_COMPANY: &str = "t.company_id = {company}";
 const BY_ID: &[(&str, SqlKind)] = &[("t.id", SqlKind::Identifier)];
 const BY_POSITION: &[(&str, SqlKind)] = &[("t.position", SqlKind::BigInt), ("t.id", SqlKind::Identifier)];
 /// The key of transfers and recognitions. The journal entries are read through the index over company and id.
-const BY_ENTRY_AND_LEG: &[(&str, SqlKind)] = &[("x.id", SqlKind::Identifier), ("t.leg", SqlKind::Integer)];
+const BY_ENTRY_AND_LEG: &[(&str, SqlKind)] = &[("j.id", SqlKind::Identifier), ("t.leg", SqlKind::Integer)];
 const PROVIDER_OF_COMPANY: &str = "t.id = (SELECT provider_id FROM companies WHERE id = {company})";
 const OWN_OR_USED_OCCASION: &str = "t.company_id = {company} OR (t.company_id IS NULL AND EXISTS \
-    (SELECT 1 FROM journal_entries AS x WHERE x.company_id = {company} AND x.occasion_id = t.id))";
+    (SELECT 1 FROM journal_entries AS j WHERE j.company_id = {company} AND j.occasion_id = t.id))";
 
 /// `has_feed_index` is whether an index contains the whole order of a provider's events: position and id. Otherwise, a
 /// position identifies an event.
@@ -48,10 +48,10 @@ pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSo
         ArchiveSection::Accounts => of_company("accounts AS t", BY_OWNER_AND_KIND),
         ArchiveSection::JournalEntries => of_company("journal_entries AS t{by_position}", BY_POSITION),
         ArchiveSection::Transfers => {
-            of_entry("journal_entries AS x JOIN transfers AS t ON t.journal_entry_id = x.id")
+            of_entry("journal_entries AS j JOIN transfers AS t ON t.journal_entry_id = j.id")
         }
         ArchiveSection::Recognitions => {
-            of_entry("journal_entries AS x JOIN recognitions AS t ON t.journal_entry_id = x.id")
+            of_entry("journal_entries AS j JOIN recognitions AS t ON t.journal_entry_id = j.id")
         }
         ArchiveSection::Events if has_feed_index => {
             SectionSource { splits_key: true, ..of_company("events AS t", BY_FEED) }
@@ -66,7 +66,7 @@ pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSo
     }
 }
 
-const OF_ENTRY: &str = "x.company_id = {company}";
+const OF_ENTRY: &str = "j.company_id = {company}";
 const BY_CREATION: &[(&str, SqlKind)] =
     &[("t.created_at", SqlKind::Timestamp), ("t.id", SqlKind::Identifier)];
 const BY_COMPANY: &[(&str, SqlKind)] = &[("t.company_id", SqlKind::Identifier)];

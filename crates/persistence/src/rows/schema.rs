@@ -145,7 +145,7 @@ tables! {
         archived_at -> Nullable<SqlTimestamp>,
         completed_at -> Nullable<SqlTimestamp>,
     }
-    distributions_under_way (id) {
+    unfinished_distributions (id) {
         id -> Identifier,
         unpaid_receivers -> Integer,
     }

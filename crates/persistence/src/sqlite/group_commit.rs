@@ -81,8 +81,8 @@ impl GroupCommit {
         is_large: bool,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
-        let _large_unit_guard = is_large.then(|| lock_mutex(&self.large_unit_lock));
         let mut limits = UnitLimits::new(time_limit);
+        let _large_unit_guard = is_large.then(|| lock_mutex(&self.large_unit_lock));
         let mut writer = self.lock_writer();
         if is_large {
             writer.commit_group(); // the small units of the group do not wait for this one

@@ -137,7 +137,7 @@ pub(crate) fn lock_user_and_company(_conn: &mut Conn, _id: UserId) -> QueryResul
 pub(crate) fn lock_company_provider(
     _conn: &mut Conn,
     _company: CompanyId,
-    _hold: LockMode,
+    _mode: LockMode,
 ) -> QueryResult<()> {
     Ok(())
 }
@@ -146,7 +146,7 @@ pub(crate) fn lock_company_provider(
 /// still in progress.
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
-        (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)), \
+        (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM unfinished_distributions)), \
         (SELECT max(position) + 1 FROM journal_entries), 1))";
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
 }

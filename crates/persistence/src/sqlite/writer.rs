@@ -68,9 +68,9 @@ struct OpenGroup {
 pub(super) struct Writer {
     conn: SqliteConnection,
     group: Option<OpenGroup>,
-    /// The setting for where the undo pages of savepoints are stored: in memory, or in a file for large
-    /// units.
-    undo: &'static str,
+    /// The last `PRAGMA temp_store` that was executed: savepoints keep their undo pages in memory, or in a file for a
+    /// large unit.
+    temp_store_pragma: &'static str,
     notifiers: Notifiers,
     checkpoint_request: CheckpointRequest,
 }
@@ -87,7 +87,13 @@ pub(super) enum UnitEnd {
 
 impl Writer {
     pub(super) fn new(conn: SqliteConnection, notifiers: Notifiers) -> Self {
-        Self { conn, group: None, undo: "", notifiers, checkpoint_request: CheckpointRequest::default() }
+        Self {
+            conn,
+            group: None,
+            temp_store_pragma: "",
+            notifiers,
+            checkpoint_request: CheckpointRequest::default(),
+        }
     }
 
     /// Leaves checkpoints to another thread, except those that `request` asks for.
@@ -107,10 +113,10 @@ impl Writer {
             group.units += 1;
             return Ok(Arc::clone(&group.result));
         }
-        let undo = if is_large { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
-        if self.undo != undo {
-            self.execute_sql(undo)?;
-            self.undo = undo;
+        let pragma = if is_large { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
+        if self.temp_store_pragma != pragma {
+            self.execute_sql(pragma)?;
+            self.temp_store_pragma = pragma;
         }
         failpoint("sqlite.begin")?;
         self.execute_sql("BEGIN IMMEDIATE")?;

@@ -15,11 +15,12 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use guerdon_persistence::testing::create_databases;
+
 use self::checker::find_anomalies;
 use self::driver::Driver;
 use self::record::History;
 use crate::support::LedgerFixture;
-use guerdon_persistence::testing::create_databases;
 
 /// The number of operations to run. A history contains about half as many again, because reads and retries follow about
 /// half of the moves.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
-    DateOutcome, DueDateError, PausedDistributions, PausedSchedules, ProcessedDate, UnfinishedDistribution,
+    DateOutcome, DueDateError, FailedDistribution, PausedDistributions, PausedSchedules, ProcessedDate,
     finish_distributions, run_next_due_date,
 };
 use guerdon_domain::values::{JournalEntryId, ScheduleId};
@@ -55,7 +55,7 @@ impl DueDistributions {
     /// Pays the dates that are due, one after the other, and logs the outcome of each.
     pub(super) fn run_all(&mut self) {
         if let Some(cause) = self.try_run_all() {
-            log::warn!(cause:%; "cannot read the schedules that are due");
+            log::warn!(cause:%; "cannot run scheduled distributions, retrying");
         }
     }
 
@@ -90,12 +90,12 @@ impl DueDistributions {
 
     /// Continues the distributions that are not finished, then runs the next one that is due.
     fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
-        self.finish_interrupted().map_err(|cause| DueDateError { schedule: None, cause })?;
+        self.finish_unfinished().map_err(|cause| DueDateError { schedule: None, cause })?;
         run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules)
     }
 
     /// Continues the distributions in steps that are not finished.
-    fn finish_interrupted(&mut self) -> Result<(), StoreError> {
+    fn finish_unfinished(&mut self) -> Result<(), StoreError> {
         let Self { store, commands, paused_distributions, reported, .. } = self;
         let failed = finish_distributions(store.as_ref(), commands, paused_distributions, &mut |_| {
             ControlFlow::Continue(())
@@ -128,8 +128,8 @@ pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue
     }
 }
 
-fn warn_of_unfinished(failed: &UnfinishedDistribution) {
-    let UnfinishedDistribution { entry_id, reason, .. } = failed;
+fn warn_of_unfinished(failed: &FailedDistribution) {
+    let FailedDistribution { entry_id, reason, .. } = failed;
     if failed.is_permanent() {
         log::warn!(
             distribution_id:% = entry_id, reason:%;

@@ -186,7 +186,7 @@ fn set_initial_values() {
 /// Measures the outbox and the points in transit.
 pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        Ok((reads.outbox_statistics()?, reads.distributions_in_transit()?))
+        Ok((reads.outbox_statistics()?, reads.unfinished_distributions()?))
     });
     let (depth, in_transit) = match found {
         Ok(found) => found,

@@ -159,7 +159,7 @@ impl CommandHandler {
         let read =
             timeout(READ_TIMEOUT, (&mut stream).take(LINE_LENGTH_MAX).read_until(b'\n', &mut line)).await;
         match read {
-            Ok(Ok(0)) => return, // `is_served` connects and sends nothing
+            Ok(Ok(0)) => return, // `is_service_listening` connects and sends nothing
             Ok(Ok(_)) if line.ends_with(b"\n") => {}
             Ok(_) | Err(_) => {
                 return log::warn!("received an incomplete command on the socket; it was not run");

@@ -24,7 +24,10 @@ impl std::fmt::Display for CommandError {
             Self::Refused(why) | Self::Failed(why) => f.write_str(why),
             Self::KeyInUse => f.write_str("a command with this key is still running: try again"),
             Self::Store(cause @ StoreError::OutcomeUnknown(_)) => {
-                write!(f, "{cause}; check the result before you retry, or retry with the same --key")
+                write!(
+                    f,
+                    "{cause}; check the result before you retry; a command with --key may be repeated with the same key"
+                )
             }
             Self::Store(cause) => cause.fmt(f),
         }

@@ -66,8 +66,8 @@ impl RunnableCommand for Create {
         let company = find_company_of_user(environment, user)?;
         let request = ("redemption create", user.as_uuid(), &self.payment.sum);
         let command = Command::Redeem(Redeem { user_id: user, sum: self.payment.sum.to_sum()? });
-        execute_once(environment, (company.provider_id, command), &self.payment.key, &request, move |done| {
-            let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
+        execute_once(environment, company.provider_id, command, &self.payment.key, &request, move |done| {
+            let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(done)) };
             let [spent, before, now] =
                 [wallet.points, wallet.before, wallet.after].map(|points| format_worth(points, wallet.rate));
             let (id, domain) = (redemption.id.as_uuid(), &company.domain);
@@ -90,11 +90,12 @@ impl RunnableCommand for Refund {
         let command = Command::Refund(redemptions::Refund(id));
         execute_once(
             environment,
-            (company.provider_id, command),
+            company.provider_id,
+            command,
             &IdempotencyKeyArgument::default(),
             &id.as_uuid(),
             move |done| {
-                let Done::Refunded(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
+                let Done::Refunded(redemption, wallet) = done else { return Err(unexpected_outcome(done)) };
                 let (user, domain) = (redemption.user_id, &company.domain);
                 let (now, back) =
                     (format_worth(wallet.after, wallet.rate), format_worth(wallet.points, wallet.rate));

@@ -105,8 +105,8 @@ fn change_reserve(
     let request = (name, id.as_uuid(), &payment.sum);
     let command =
         Command::ChangeReserve(ChangeReserve { company_id: id, direction, sum: payment.sum.to_sum()? });
-    execute_once(environment, (company.provider_id, command), &payment.key, &request, move |done| {
-        let Done::ReserveChanged(change) = done else { return Err(unexpected_outcome(&done)) };
+    execute_once(environment, company.provider_id, command, &payment.key, &request, move |done| {
+        let Done::ReserveChanged(change) = done else { return Err(unexpected_outcome(done)) };
         let [moved, before, after] =
             [change.points, change.before, change.after].map(|points| format_worth(points, change.rate));
         let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");

@@ -56,8 +56,8 @@ impl RunnableCommand for Override {
         let kind = WalletType::from(wallet);
         let sum = self.payment.sum.to_sum()?;
         let command = Command::OverrideBalance(OverrideBalance { user_id: user, wallet: kind, sum });
-        execute_once(environment, (company.provider_id, command), &self.payment.key, &request, move |done| {
-            let Done::BalanceOverridden(replaced) = done else { return Err(unexpected_outcome(&done)) };
+        execute_once(environment, company.provider_id, command, &self.payment.key, &request, move |done| {
+            let Done::BalanceOverridden(replaced) = done else { return Err(unexpected_outcome(done)) };
             let (before, now) =
                 (format_worth(replaced.before, replaced.rate), format_worth(replaced.after, replaced.rate));
             let (name, domain) = (kind.name(), &company.domain);

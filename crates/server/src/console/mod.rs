@@ -21,6 +21,7 @@ use actix_web::http::header::{
 };
 use guerdon_console::model::{CappedCount, ObjectReference};
 use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, SEARCH_PATH, STYLE, STYLE_PATH, pages};
+use guerdon_domain::any_provider;
 use guerdon_domain::ports::{Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use time::OffsetDateTime;
@@ -61,7 +62,7 @@ impl PageContext<'_> {
 
     /// Returns the company's name with its id.
     fn company_name(&mut self, id: CompanyId) -> Result<ObjectReference, StoreError> {
-        let found = guerdon_domain::companies::find_any(self.reads, id)?;
+        let found = any_provider::find_company(self.reads, id)?;
         let name = found.map_or_else(|| id.to_string(), |company| company.name.as_str().to_owned());
         Ok(ObjectReference { id: id.to_string(), name })
     }

@@ -12,7 +12,7 @@ use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{DurationSubject, ServiceHour, StoreError};
 use guerdon_domain::providers::Provider;
 
-use super::providers::{find_results, percentiles_since};
+use super::providers::{load_attempts, percentiles_since, to_latest_results};
 use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count, to_utc};
 use crate::maintenance::{PruneRecord, VerificationRecord, load_last_backup};
 
@@ -135,9 +135,10 @@ fn failing_receivers(
     context: &mut PageContext<'_>,
     providers: &[Provider],
 ) -> Result<Vec<(ObjectReference, LatestResults)>, StoreError> {
-    let (attempts, now) = (context.reads.list_provider_attempts()?, context.now_utc());
+    let (attempts, now) = (load_attempts(context.reads)?, context.now_utc());
     let failing = providers.iter().filter_map(|provider| {
-        let results = find_results(&attempts, provider.id).filter(|results| results.is_failing(now))?;
+        let results =
+            attempts.get(&provider.id).map(to_latest_results).filter(|results| results.is_failing(now))?;
         Some((ObjectReference { id: provider.id.to_string(), name: provider.name.clone() }, results))
     });
     let mut failing: Vec<_> = failing.collect();

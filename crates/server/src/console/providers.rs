@@ -1,5 +1,7 @@
 //! Providers, and the delivery statistics of their receivers.
 
+use std::collections::HashMap;
+
 use guerdon_console::Listing;
 use guerdon_console::model::{
     BucketSize, DeliveryFailure, LatestResults, Percentiles, Performance, Provider, ProviderDetail,
@@ -7,7 +9,7 @@ use guerdon_console::model::{
 };
 use guerdon_console::pages::providers::ProviderColumn;
 use guerdon_domain::ports::{
-    DurationCounts, DurationSubject, ProviderAttempts, ProviderHour, StoreError, UndeliveredCounts,
+    DurationCounts, DurationSubject, ProviderAttempts, ProviderHour, ReadTx, StoreError, UndeliveredCounts,
 };
 use guerdon_domain::providers::Provider as ProviderRecord;
 use guerdon_domain::values::ProviderId;
@@ -66,19 +68,26 @@ pub(super) fn percentiles_since(durations: &[(i32, DurationCounts)], from: i32) 
     Some(Percentiles { p50: percentile(50)?, p95: percentile(95)?, p99: percentile(99)? })
 }
 
-/// Returns the results of a provider's latest attempts, if there were any.
-pub(super) fn find_results(attempts: &[ProviderAttempts], provider: ProviderId) -> Option<LatestResults> {
-    let found = attempts.iter().find(|attempts| attempts.provider == provider)?;
-    Some(LatestResults {
-        attempts: found.latest.attempts(),
-        confirmed: found.latest.confirmed(),
-        ended_at: to_utc(found.ended_at),
-    })
+/// Returns the latest attempts of each provider that has any.
+pub(super) fn load_attempts(
+    reads: &mut dyn ReadTx,
+) -> Result<HashMap<ProviderId, ProviderAttempts>, StoreError> {
+    let attempts = reads.list_provider_attempts()?;
+    Ok(attempts.into_iter().map(|attempts| (attempts.provider, attempts)).collect())
+}
+
+/// The results of a provider's latest attempts.
+pub(super) fn to_latest_results(attempts: &ProviderAttempts) -> LatestResults {
+    LatestResults {
+        attempts: attempts.latest.attempts(),
+        confirmed: attempts.latest.confirmed(),
+        ended_at: to_utc(attempts.ended_at),
+    }
 }
 
 pub(super) fn load_providers(context: PageContext<'_>) -> Result<Providers, StoreError> {
     let from = context.hours_back(i32::from(CHART_HOURS));
-    let attempts = context.reads.list_provider_attempts()?;
+    let attempts = load_attempts(context.reads)?;
     let mut rows = Vec::new();
     for provider in context.reads.list_providers()? {
         let hours = context.reads.provider_hours(Some(provider.id), from)?;
@@ -87,7 +96,7 @@ pub(super) fn load_providers(context: PageContext<'_>) -> Result<Providers, Stor
             provider: to_provider(&provider),
             companies: to_count(context.reads.count_companies(provider.id, None)?),
             last_24h: sum_performance(&hours, &durations, from),
-            latest: find_results(&attempts, provider.id),
+            latest: attempts.get(&provider.id).map(to_latest_results),
             undelivered: to_undelivered(
                 context.reads.count_undelivered_events(Some(provider.id), COUNT_MAX)?,
             ),
@@ -106,7 +115,7 @@ pub(super) fn load_provider(
         (context.hours_back(i32::from(CHART_HOURS)), context.hours_back(i32::from(CHART_DAYS) * 24));
     let hours = context.reads.provider_hours(Some(id), month)?;
     let durations = context.reads.duration_hours(DurationSubject::Deliveries(id), month)?;
-    let attempts = context.reads.list_provider_attempts()?;
+    let attempts = load_attempts(context.reads)?;
     let series = |step, number, of: fn(&ProviderHour) -> i64| {
         Series::from_sums(
             step,
@@ -129,7 +138,7 @@ pub(super) fn load_provider(
         companies: to_count(context.reads.count_companies(id, None)?),
         last_24h: sum_performance(&hours, &durations, recent),
         last_30d: sum_performance(&hours, &durations, month),
-        latest: find_results(&attempts, id),
+        latest: attempts.get(&id).map(to_latest_results),
         confirmed_by_hour,
         failed_by_hour,
         confirmed_by_day,

@@ -2,8 +2,8 @@
 
 use guerdon_console::model::{FoundKind, FoundObject, SearchOutcome, SearchResult};
 use guerdon_console::{Frame, SEARCH_PATH, pages};
+use guerdon_domain::any_provider;
 use guerdon_domain::ports::{FailedRequestQuery, StoreError};
-use guerdon_domain::users;
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, ProviderId, RecognitionId, UserId};
 use uuid::Uuid;
 
@@ -86,11 +86,11 @@ fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject
     if let Some(provider) = context.reads.find_provider(ProviderId::from_uuid(id))? {
         all.push(found(FoundKind::Provider, format!("/providers/{id}"), provider.name, String::new()));
     }
-    if let Some(company) = guerdon_domain::companies::find_any(context.reads, CompanyId::from_uuid(id))? {
+    if let Some(company) = any_provider::find_company(context.reads, CompanyId::from_uuid(id))? {
         let (name, domain) = (company.name.as_str().to_owned(), company.domain.as_str().to_owned());
         all.push(found(FoundKind::Company, format!("/companies/{id}"), name, domain));
     }
-    if let Some(user) = users::find_any(context.reads, UserId::from_uuid(id))? {
+    if let Some(user) = any_provider::find_user(context.reads, UserId::from_uuid(id))? {
         all.push(to_user(context, user.id, user.company_id)?);
     }
     if let Some(event) = context.reads.find_event_any_provider(EventId::from_uuid(id))? {
@@ -134,6 +134,7 @@ fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundOb
     if all.iter().filter(|found| is_exact(found)).count() == 1 {
         all.retain(is_exact);
     }
+    all.truncate(SearchResult::OBJECTS_MAX);
     Ok(all)
 }
 

@@ -1,9 +1,10 @@
 //! Users: their wallets and last movements, without names and addresses.
 
 use guerdon_console::model::{Movement, ObjectReference, User, UserWallet};
+use guerdon_domain::any_provider;
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{AccountEntry, StoreError};
-use guerdon_domain::users::{self, User as UserRecord};
+use guerdon_domain::users::User as UserRecord;
 use guerdon_domain::values::{Page, UserId};
 use guerdon_domain::wallets::{Account, Direction, Wallet, WalletType};
 
@@ -14,8 +15,8 @@ const MOVEMENTS_MAX: i64 = 20;
 
 pub(super) fn load_user(mut context: PageContext<'_>, id: &str) -> Result<Option<User>, StoreError> {
     let Ok(id) = id.parse::<UserId>() else { return Ok(None) };
-    let Some(user) = users::find_any(context.reads, id)? else { return Ok(None) };
-    let Some(company) = guerdon_domain::companies::find_any(context.reads, user.company_id)? else {
+    let Some(user) = any_provider::find_user(context.reads, id)? else { return Ok(None) };
+    let Some(company) = any_provider::find_company(context.reads, user.company_id)? else {
         return Ok(None);
     };
     let names = context.provider_names()?;

@@ -124,7 +124,7 @@ impl SandboxReceiver {
             }
             _ => "final attempt failed; the event is exhausted and can be replayed".to_owned(),
         };
-        let all = production.max_waits().len();
+        let all = production.waits_by_failed_attempts().len();
         print_line(failure_line("responded 500", &format!("{summary}, attempt {attempt} of {all}; {next}")));
     }
 }

@@ -1,10 +1,10 @@
 //! The time of the latest backup, as the database stores it for the status, the metrics and the console.
 
-use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{ReadTx, Setting, StoreError, Timestamp, Tx};
 
 /// Records that a backup ended at this time.
-pub(crate) fn record_backup(store: &dyn Store, ended_at: Timestamp) -> Result<(), StoreError> {
-    store.transaction(|tx| tx.set_setting(Setting::LastBackup, &ended_at.unix_micros().to_string()))
+pub(crate) fn record_backup(tx: &mut dyn Tx, ended_at: Timestamp) -> Result<(), StoreError> {
+    tx.set_setting(Setting::LastBackup, &ended_at.unix_micros().to_string())
 }
 
 /// Reads when the latest backup ended; `None` if none was recorded.

@@ -155,7 +155,7 @@ impl StatusSources {
                     maintenance,
                     reads.outbox_statistics()?,
                     reads.last_seal()?,
-                    reads.distributions_in_transit()?,
+                    reads.unfinished_distributions()?,
                 ))
             })?;
         let LatestRecords { verification, prune, backup_at } =

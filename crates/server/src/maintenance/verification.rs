@@ -46,7 +46,8 @@ pub(crate) fn verify_database(
     options: &VerificationOptions<'_>,
 ) -> Result<AuditReport, StoreError> {
     let schedule = RetrySchedule::with_time_scale(webhooks.time_scale).unwrap_or_default();
-    let longest_wait = schedule.max_waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
+    let longest_wait =
+        schedule.waits_by_failed_attempts().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
     let VerificationOptions { keys, head, threads, statement_duration_max, pacer } = *options;
     let request = AuditOptions { head, bodies: &Bodies, now, longest_wait, statement_duration_max, pacer };
     let mut report = audit::verify(store, &request, threads)?;

@@ -119,7 +119,8 @@ pub(crate) fn move_over_name(temporary: &Path, path: &Path) -> anyhow::Result<()
 
 /// Writes a file of mode 0600, and replaces an existing file.
 pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    move_over_name(&write_temporary(path, content)?, path)
+    let temporary = write_temporary(path, content)?;
+    move_over_name(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 /// Creates a file of mode 0600 and locks it. Returns `None` if another process holds the lock. A file that a killed
@@ -181,8 +182,10 @@ fn effective_uid() -> u32 {
 
 fn write_temporary(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
     let temporary = path.with_extension(random::generate_name("new-")?);
-    let written = create_new_file(&temporary)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
+    let written = create_new_file(&temporary).and_then(|mut file| {
+        let written = file.write_all(content).and_then(|()| file.sync_all());
+        written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+    });
     written.with_context(|| format!("cannot write {}", temporary.display())).map(|()| temporary)
 }
 

@@ -7,6 +7,7 @@ mod self_signed;
 use std::sync::Arc;
 
 use anyhow::Context;
+use guerdon_domain::ports::Clock;
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::server::ResolvesServerCert;
@@ -16,7 +17,6 @@ use time::OffsetDateTime;
 use crate::platform::SystemClock;
 use crate::settings::{Settings, Tls};
 use certificate::{CertificateFiles, leaf_certificate};
-use guerdon_domain::ports::Clock;
 
 pub(crate) use reload::ReloadingCertificate;
 use reload::RenewCertificate;

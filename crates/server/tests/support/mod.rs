@@ -47,7 +47,7 @@ fn assert_consistent(service: &TestService) {
     }
     let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
     let now = Timestamp::new(SystemTime::now().into());
-    let longest_wait = RetrySchedule::default().max_waits().into_iter().max().unwrap() + DAY;
+    let longest_wait = RetrySchedule::default().waits_by_failed_attempts().into_iter().max().unwrap() + DAY;
     let options = AuditOptions {
         head: None,
         bodies: &Bodies,

@@ -115,7 +115,7 @@ mod tests {
         );
         let expected = EventFacts {
             kind: EventKind::RecognitionReceived,
-            subject: id(1),
+            object_id: id(1),
             company: id(4),
             sender: Some(id(2)),
             receiver: Some(id(3)),
@@ -128,7 +128,7 @@ mod tests {
             id(4)
         );
         let facts = Bodies.parse_facts(redemption.as_bytes()).unwrap();
-        assert_eq!((facts.subject, facts.sender, facts.points), (id(1), None, 3));
+        assert_eq!((facts.object_id, facts.sender, facts.points), (id(1), None, 3));
         let wrong = recognition.replace("\"points\":5", "\"points\":\"5\"");
         for body in ["", "{}", r#"{"type":"other","data":{}}"#, &wrong] {
             assert_eq!(Bodies.parse_facts(body.as_bytes()), None, "{body}");

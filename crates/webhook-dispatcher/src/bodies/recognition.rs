@@ -96,7 +96,7 @@ pub(super) fn parse_facts(kind: EventKind, data: &str) -> Option<EventFacts> {
     let FactFields { id, sender_id, receiver_id, company_id, points } = serde_json::from_str(data).ok()?;
     Some(EventFacts {
         kind,
-        subject: id,
+        object_id: id,
         company: company_id,
         sender: Some(sender_id),
         receiver: Some(receiver_id),

@@ -54,7 +54,7 @@ struct FactFields {
 /// Reads the facts of the ledger from the data of an event; `None` if it cannot be parsed.
 pub(super) fn parse_facts(kind: EventKind, data: &str) -> Option<EventFacts> {
     let FactFields { user_id, points, company_id } = serde_json::from_str(data).ok()?;
-    Some(EventFacts { kind, subject: user_id, company: company_id, sender: None, receiver: None, points })
+    Some(EventFacts { kind, object_id: user_id, company: company_id, sender: None, receiver: None, points })
 }
 
 /// Renders an event with sample data.

@@ -25,15 +25,19 @@ pub(super) fn claim_once(
 ) -> Result<NextRead, StoreError> {
     let before = clock();
     let mut claims = Vec::new();
-    let due = catch_panic(|| {
+    let claim_result = catch_panic(|| {
         store.claim_due_events(before.wall, &mut |due| {
             claims = core.with_core(|core| core.plan_claims(due, before, ids));
             claims.clone()
         })
     })?;
-    let next = if due.due_providers.is_empty() { NextRead::At(due.next_due) } else { NextRead::Backlog };
+    let next = if claim_result.due_providers.is_empty() {
+        NextRead::At(claim_result.next_due)
+    } else {
+        NextRead::Backlog
+    };
     let now = clock();
-    core.with_core(|core| core.accept_claimed(due, &claims, before, now));
+    core.with_core(|core| core.accept_claimed(claim_result, &claims, before, now));
     Ok(next)
 }
 

@@ -113,7 +113,7 @@ impl Claimer<'_> {
             earlier.wall + (now.monotonic - earlier.monotonic) > now.wall + CLOCK_TOLERANCE
         };
         if self.clock_checked_at.as_ref().is_none_or(moved_backwards) {
-            let (waits, lease) = (parts.schedule.max_waits(), parts.limits.lease);
+            let (waits, lease) = (parts.schedule.waits_by_failed_attempts(), parts.limits.lease);
             let count = catch_panic(|| parts.store.reschedule_after_clock_change(now.wall, &waits, lease))?;
             if count > 0 {
                 log::warn!(events = count; "the system clock moved backwards: rescheduled pending events");

@@ -33,16 +33,17 @@ impl DeliveryStore for PersistentDeliveryStore {
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<ClaimRequest>,
     ) -> Result<ClaimResult, StoreError> {
         self.store.transaction(|tx| {
-            let mut due =
+            let mut claim_result =
                 ClaimResult { due_providers: tx.providers_with_due_events(now)?, ..ClaimResult::default() };
-            if due.due_providers.is_empty() {
-                due.next_due = tx.next_event_due()?;
-                return Ok(due);
+            if claim_result.due_providers.is_empty() {
+                claim_result.next_due = tx.next_event_due()?;
+                return Ok(claim_result);
             }
-            for claim in plan(&due.due_providers) {
-                due.claimed.extend(tx.claim_events(&claim)?.filter(|claimed| !claimed.events.is_empty()));
+            for claim in plan(&claim_result.due_providers) {
+                let claimed = tx.claim_events(&claim)?;
+                claim_result.claimed.extend(claimed.filter(|claimed| !claimed.events.is_empty()));
             }
-            Ok(due)
+            Ok(claim_result)
         })
     }
 

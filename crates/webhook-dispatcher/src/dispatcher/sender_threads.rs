@@ -35,9 +35,14 @@ pub(super) fn wake_sender(shared: &Arc<SharedDispatcher>) {
         .name("webhook-sender".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(move || send_until_idle(&sender));
+    let mut state = shared.lock_state();
+    let failed_before = std::mem::replace(&mut state.cannot_start_thread, started.is_err());
     if let Err(failure) = started {
-        log::warn!(cause:% = failure; "cannot start a thread to send events");
-        shared.lock_state().threads -= 1;
+        state.threads -= 1;
+        drop(state);
+        if !failed_before {
+            log::warn!(cause:% = failure; "cannot start a thread to send events, retrying");
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct DispatcherState {
     pub(super) threads: usize,
     /// The number of sender threads that wait for work.
     pub(super) idle: usize,
+    /// Whether the last attempt to start a thread failed, so that an outage is logged only once.
+    pub(super) cannot_start_thread: bool,
     pub(super) is_stopping: bool,
     /// Whether the caller of `stop` no longer waits for the dispatcher.
     pub(super) is_abandoned: bool,
@@ -45,6 +47,7 @@ impl SharedDispatcher {
             core: Core::new(parts.limits, parts.schedule),
             threads: 0,
             idle: 0,
+            cannot_start_thread: false,
             is_stopping: false,
             is_abandoned: false,
             has_stopped_claiming: false,

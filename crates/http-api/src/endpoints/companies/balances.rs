@@ -1,5 +1,7 @@
 //! `GET /v1/companies/{id}/users/balances`: the wallets of a company's active users, at the current rate.
 
+use guerdon_api_types::WireValue;
+use guerdon_api_types::views::WalletView;
 use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{CompanyId, UserId};
 use schemars::JsonSchema;
@@ -8,8 +10,6 @@ use serde::Serialize;
 use super::get::company_in_path;
 use crate::operation::list::{Links, read_short_page, truncate_to_page};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::WireValue;
-use guerdon_api_types::views::WalletView;
 
 pub(crate) struct ListBalances;
 

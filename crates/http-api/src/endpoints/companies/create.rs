@@ -1,11 +1,11 @@
 //! `POST /v1/companies`: create a company under the caller.
 
-use guerdon_domain::companies::{CreateCompany, CreateCompanyError, create};
-
-use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
 use guerdon_api_types::requests::read_new_company;
 use guerdon_api_types::views::{ChangedCompany, CompanyView};
 use guerdon_api_types::{FieldDocs, Fields, field_docs};
+use guerdon_domain::companies::{CreateCompany, CreateCompanyError, create};
+
+use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
 
 pub(crate) struct Create;
 

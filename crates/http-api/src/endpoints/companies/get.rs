@@ -1,11 +1,11 @@
 //! `GET /v1/companies/{id}`: one company, by id or domain.
 
+use guerdon_api_types::views::{CompanyView, WholeCompany};
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::{Lookup, ReadTx, StoreError};
 use guerdon_domain::values::{CompanyId, DomainName};
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::{CompanyView, WholeCompany};
 
 pub(crate) struct Get;
 

@@ -1,13 +1,13 @@
 //! `GET /v1/companies`: the provider's companies, or those of one of its corporations.
 
+use guerdon_api_types::FieldDocs;
+use guerdon_api_types::views::{CompanyView, ListedCompany};
 use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{CorporationId, Page};
 
 use super::create::Create;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::FieldDocs;
-use guerdon_api_types::views::{CompanyView, ListedCompany};
 
 const CORPORATION_FILTER: &str = "corporation_id";
 

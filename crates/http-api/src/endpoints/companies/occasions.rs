@@ -1,5 +1,6 @@
 //! `GET /v1/companies/{id}/occasions`: the occasions that a company can use, including global ones.
 
+use guerdon_api_types::views::OccasionView;
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{Message, Page};
@@ -8,7 +9,6 @@ use serde::{Serialize, Serializer};
 use super::get::company_in_path;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::views::OccasionView;
 
 /// The maximum number of bytes of an occasion in the response: the message, the name, the title and the rest.
 const RENDERED_BYTES_MAX: usize = Message::BYTES_MAX + 2_560;

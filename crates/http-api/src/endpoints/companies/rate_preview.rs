@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
+use guerdon_api_types::{FieldDocs, Fields, WireValue, field_docs};
 use guerdon_domain::companies::{CurrentAndProposed, RatePreview, preview_rate};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{Consistency, ReadTx};
@@ -14,7 +15,6 @@ use serde::Serialize;
 use super::get::company_in_path;
 use crate::operation::body::{parse_input, read_body};
 use crate::operation::{ApiError, ApiState, Call, OperationDocs, RenderedResponse, read_blocking};
-use guerdon_api_types::{FieldDocs, Fields, WireValue, field_docs};
 
 pub(crate) struct PreviewRate;
 

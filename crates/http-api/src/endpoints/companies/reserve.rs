@@ -1,5 +1,6 @@
 //! `GET /v1/companies/{id}/reserve` and its transactions, newest first.
 
+use guerdon_api_types::WireValue;
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::CompanyId;
@@ -11,7 +12,6 @@ use super::get::company_in_path;
 use crate::endpoints::users::TransactionView;
 use crate::operation::list::{Links, read_short_page, truncate_to_page};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::WireValue;
 
 pub(crate) struct GetReserve;
 

@@ -1,5 +1,7 @@
 //! `GET` and `PUT /v1/companies/{id}/saml`: a company's single sign-on settings.
 
+use guerdon_api_types::views::SamlView;
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{Context, ReadTx, Tx};
 use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
@@ -9,8 +11,6 @@ use super::get::company_in_path;
 use crate::operation::{
     ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, Work, WriteOperation,
 };
-use guerdon_api_types::views::SamlView;
-use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 pub(crate) struct GetSaml;
 

@@ -1,14 +1,14 @@
 //! `PUT /v1/companies/{id}`: change a company, including its owner and its rate.
 
+use guerdon_api_types::requests::read_company_changes;
+use guerdon_api_types::views::{ChangedCompany, CompanyView};
+use guerdon_api_types::{FieldDocs, Fields};
 use guerdon_domain::companies::{UpdateCompany, UpdateCompanyError, update};
 use guerdon_domain::ports::Tx;
 
 use super::create::Create;
 use super::get::company_in_path;
 use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::requests::read_company_changes;
-use guerdon_api_types::views::{ChangedCompany, CompanyView};
-use guerdon_api_types::{FieldDocs, Fields};
 
 pub(crate) struct Update;
 

@@ -1,13 +1,13 @@
 //! `GET /v1/companies/{id}/users`: a company's users, oldest first.
 
+use guerdon_api_types::views::UserView;
+use guerdon_api_types::{FieldDocs, field_docs};
 use guerdon_domain::ports::{ReadTx, UserQuery};
 use guerdon_domain::values::Page;
 
 use super::get::company_in_path;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::views::UserView;
-use guerdon_api_types::{FieldDocs, field_docs};
 
 /// The memory of the largest user, with two dozen strings of the maximum length. Reading and rendering need three
 /// copies.

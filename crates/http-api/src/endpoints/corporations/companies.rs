@@ -1,10 +1,9 @@
 //! `GET /v1/corporations/{id}/companies`: the provider's companies in a corporation.
 
+use guerdon_api_types::views::ListedCompany;
 use guerdon_domain::ports::ReadTx;
 
 use super::get::corporation_in_path;
-use guerdon_api_types::views::ListedCompany;
-
 use crate::endpoints::companies::{COMPANY_BYTES_MAX, render_list};
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};

@@ -1,11 +1,11 @@
 //! `POST /v1/corporations`: create a corporation.
 
+use guerdon_api_types::Fields;
+use guerdon_api_types::views::CorporationView;
 use guerdon_domain::corporations::create;
 use guerdon_domain::values::SingleLine;
 
 use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
-use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Create;
 

@@ -1,10 +1,10 @@
 //! `GET /v1/corporations/{id}`: one corporation.
 
+use guerdon_api_types::views::CorporationView;
 use guerdon_domain::corporations::Corporation;
 use guerdon_domain::ports::{Consistency, ReadTx};
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Get;
 

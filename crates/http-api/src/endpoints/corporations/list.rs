@@ -1,10 +1,10 @@
 //! `GET /v1/corporations`: the provider's corporations.
 
+use guerdon_api_types::views::CorporationView;
 use guerdon_domain::ports::ReadTx;
 
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::views::CorporationView;
 
 /// The memory of the largest corporation. Reading and rendering need three copies.
 const CORPORATION_BYTES_MAX: usize = 3 * (3 << 9);

@@ -1,13 +1,13 @@
 //! `PUT /v1/corporations/{id}`: rename a corporation.
 
+use guerdon_api_types::Fields;
+use guerdon_api_types::views::CorporationView;
 use guerdon_domain::corporations::{UpdateCorporationError, update};
 use guerdon_domain::ports::Tx;
 use guerdon_domain::values::SingleLine;
 
 use super::get::corporation_in_path;
 use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
-use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Update;
 

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use guerdon_api_types::values::{FromText, ValueSchema};
+use guerdon_api_types::views::EventView;
+use guerdon_api_types::{FieldDocs, WireValue, field_docs};
 use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, ReadTx};
 use guerdon_domain::values::{EventId, Message, ProviderId};
 use schemars::{JsonSchema, Schema, json_schema};
@@ -11,9 +14,6 @@ use uuid::Uuid;
 
 use super::event_view;
 use crate::operation::{ApiError, OperationDocs, Query, RenderedResponse};
-use guerdon_api_types::values::{FromText, ValueSchema};
-use guerdon_api_types::views::EventView;
-use guerdon_api_types::{FieldDocs, WireValue, field_docs};
 
 /// The maximum number of events of one response.
 const LIMIT_MAX: i64 = 100;

@@ -1,12 +1,12 @@
 //! `GET /v1/events/{id}`: one event, with the attempts to deliver it.
 
+use guerdon_api_types::views::{AttemptView, EventView};
 use guerdon_domain::ports::{ReadTx, SHOWN_ATTEMPTS_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::event_view;
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::{AttemptView, EventView};
 
 pub(crate) struct Get;
 

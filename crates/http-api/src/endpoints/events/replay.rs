@@ -1,5 +1,6 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 use guerdon_domain::events::{BulkReplay, ReplayError, ReplayStep, replay_by_ids};
 use guerdon_domain::ports::Tx;
 use schemars::JsonSchema;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use crate::operation::{
     ApiError, Call, OperationDocs, RenderedResponse, StepResult, Work, WriteOperation, require_in_path,
 };
-use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 /// The fields that select events together.
 const REPLAY_FILTERS: &[&str] = &["since", "state"];

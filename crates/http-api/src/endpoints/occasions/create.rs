@@ -1,13 +1,13 @@
 //! `POST /v1/occasions`: create an occasion of a company.
 
+use guerdon_api_types::Fields;
+use guerdon_api_types::values::{FromText, ValueSchema};
+use guerdon_api_types::views::OccasionView;
 use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
 use guerdon_domain::values::{CompanyId, InvalidValue, Message};
 use schemars::{Schema, json_schema};
 
 use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
-use guerdon_api_types::values::{FromText, ValueSchema};
-use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Create;
 

@@ -1,11 +1,11 @@
 //! `DELETE /v1/occasions/{id}`: delete an occasion.
 
+use guerdon_api_types::Fields;
 use guerdon_domain::occasions::delete;
 use guerdon_domain::ports::Tx;
 
 use super::update::changeable_in_path;
 use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
 
 pub(crate) struct Delete;
 

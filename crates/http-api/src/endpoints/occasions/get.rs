@@ -1,10 +1,10 @@
 //! `GET /v1/occasions/{id}`: one occasion.
 
+use guerdon_api_types::views::OccasionView;
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::{Consistency, ReadTx};
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Get;
 

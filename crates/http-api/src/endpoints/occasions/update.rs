@@ -1,13 +1,13 @@
 //! `PUT /v1/occasions/{id}`: change an occasion.
 
+use guerdon_api_types::Fields;
+use guerdon_api_types::views::OccasionView;
 use guerdon_domain::occasions::{UpdateOccasion, UpdateOccasionError, update};
 use guerdon_domain::ports::Tx;
 
 use super::create::DefaultMessage;
 use super::get::occasion_in_path;
 use crate::operation::{ApiError, Call, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
-use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Update;
 

@@ -1,5 +1,9 @@
 //! `POST /v1/recognitions`: send a recognition to one or more users.
 
+use guerdon_api_types::parameter::FieldFault;
+use guerdon_api_types::values::SenderType;
+use guerdon_api_types::views::RecognitionView;
+use guerdon_api_types::{FieldDocs, Fields, field_docs};
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::ports::Denied;
 use guerdon_domain::recognitions::{SendError, SendFault, SendRecognition, Sender};
@@ -10,10 +14,6 @@ use serde::Serialize;
 use crate::operation::{
     ApiError, ErrorCode, OperationDocs, RenderResponse, RenderedResponse, ToCommand, WriteOperation,
 };
-use guerdon_api_types::parameter::FieldFault;
-use guerdon_api_types::values::SenderType;
-use guerdon_api_types::views::RecognitionView;
-use guerdon_api_types::{FieldDocs, Fields, field_docs};
 
 /// The memory for each receiver, not counting the message: the user, the rows, and the rest of the response.
 const RECEIVER_BYTES: usize = 2_560;

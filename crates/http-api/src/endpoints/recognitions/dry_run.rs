@@ -1,5 +1,6 @@
 //! `POST /v1/recognitions/dry_run`: what sending a recognition would do, or why it would be refused.
 
+use guerdon_api_types::{FieldDocs, Fields, WireValue};
 use guerdon_domain::money::{Dollars, Points};
 use guerdon_domain::recognitions::{SendRecognition, dry_run};
 use guerdon_domain::wallets::Account;
@@ -8,7 +9,6 @@ use serde::Serialize;
 
 use super::Create;
 use crate::operation::{ApiError, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::{FieldDocs, Fields, WireValue};
 
 pub(crate) struct DryRun;
 

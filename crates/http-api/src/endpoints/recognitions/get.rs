@@ -1,9 +1,9 @@
 //! `GET /v1/recognitions/{id}`: one recognition (behaviour 25.7).
 
+use guerdon_api_types::views::RecognitionView;
 use guerdon_domain::ports::{Consistency, ReadTx};
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::RecognitionView;
 
 pub(crate) struct Get;
 

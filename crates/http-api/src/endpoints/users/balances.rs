@@ -1,13 +1,13 @@
 //! `GET /v1/users/{id}/balances`: a user's wallets at the current rate.
 
+use guerdon_api_types::WireValue;
+use guerdon_api_types::views::WalletView;
 use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::values::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::WireValue;
-use guerdon_api_types::views::WalletView;
 
 pub(crate) struct GetBalances;
 

@@ -1,11 +1,11 @@
 //! `POST /v1/users`: create a user of a company.
 
-use guerdon_domain::users::{CreateUserError, create};
-
-use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
 use guerdon_api_types::Fields;
 use guerdon_api_types::requests::{NewUser, read_new_user};
 use guerdon_api_types::views::UserView;
+use guerdon_domain::users::{CreateUserError, create};
+
+use crate::operation::{ApiError, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
 
 pub(crate) struct Create;
 

@@ -1,12 +1,12 @@
 //! `DELETE /v1/users/{id}`: deactivate a user; the points return to the reserve.
 
+use guerdon_api_types::Fields;
 use guerdon_domain::commands::Command;
 use guerdon_domain::users::{DeleteUser, DeleteUserError};
 
 use crate::operation::{
     ApiError, OperationDocs, RenderResponse, RenderedResponse, ToCommand, WriteOperation,
 };
-use guerdon_api_types::Fields;
 
 pub(crate) struct Delete;
 

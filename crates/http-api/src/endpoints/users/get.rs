@@ -1,10 +1,10 @@
 //! `GET /v1/users/{id}`: one user, deleted ones included.
 
+use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::users::User;
 
 use crate::operation::{ApiError, Call, OperationDocs, ReadOperation, RenderedResponse, require_in_path};
-use guerdon_api_types::views::UserView;
 
 pub(crate) struct Get;
 

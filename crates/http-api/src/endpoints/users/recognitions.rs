@@ -1,12 +1,12 @@
 //! `GET /v1/users/{id}/recognitions_received` and `…_sent`: a user's recognitions, newest first.
 
+use guerdon_api_types::views::RecognitionView;
 use guerdon_domain::ports::{ReadTx, Role};
 use guerdon_domain::values::{Message, Page};
 
 use super::get::user_in_path;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::views::RecognitionView;
 
 /// The memory of the largest recognition while it is read and rendered: its message exists in the database's response,
 /// the row, the recognition and the body.

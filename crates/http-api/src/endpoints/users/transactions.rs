@@ -1,5 +1,6 @@
 //! `GET /v1/users/{id}/transactions`: the transactions of one of a user's wallets, newest first.
 
+use guerdon_api_types::WireValue;
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::{AccountEntry, Consistency, ReadTx};
 use guerdon_domain::values::{Page, Timestamp, UserId};
@@ -10,7 +11,6 @@ use serde::Serialize;
 use super::get::user_in_path;
 use crate::operation::list::{Links, read_short_page, truncate_to_page};
 use crate::operation::{ApiError, Call, OperationDocs, Query, ReadOperation, RenderedResponse};
-use guerdon_api_types::WireValue;
 
 pub(crate) struct ListTransactions;
 

@@ -1,13 +1,13 @@
 //! `PUT /v1/users/{id}`: change a user.
 
+use guerdon_api_types::Fields;
+use guerdon_api_types::requests::read_user_changes;
+use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::Tx;
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
 
 use super::get::user_in_path;
 use crate::operation::{ApiError, Call, ErrorCode, OperationDocs, RenderedResponse, Work, WriteOperation};
-use guerdon_api_types::Fields;
-use guerdon_api_types::requests::read_user_changes;
-use guerdon_api_types::views::UserView;
 
 pub(crate) struct Update;
 

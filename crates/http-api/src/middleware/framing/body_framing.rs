@@ -1,8 +1,9 @@
 //! Finds the end of a request body.
 
+use guerdon_domain::values::checked_cast;
+
 use super::header_fields::is_text;
 use super::{FrameAction, Framing, FramingError, header_fields};
-use guerdon_domain::values::checked_cast;
 
 /// The maximum size of a chunk, which equals the maximum size of a body.
 const CHUNK_SIZE_MAX: usize = 1 << 20;

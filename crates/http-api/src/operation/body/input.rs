@@ -1,7 +1,6 @@
 //! Parses the bytes of a body into the input of its operation.
 
 use actix_web::http::header::HeaderMap;
-
 use guerdon_api_types::Fields;
 
 use super::require_json;

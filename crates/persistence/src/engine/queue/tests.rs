@@ -105,7 +105,7 @@ fn concurrent_batches_share_no_account() {
     queue.release_accounts(FAST, &first.accounts);
     queue.release_accounts(FAST, &second.accounts);
     assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [3, 1]);
-    assert_eq!(queue.waiting_worker_kinds(), (false, false));
+    assert_eq!(queue.waiting_jobs(), WaitingJobs::default());
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn large_and_locking_commands_go_to_patient_workers() {
     let mut queue = JobQueue::new(true);
     let large: Vec<u128> = (100..100 + 1 + u128::try_from(SHARED_BATCH_SIZE_MAX).unwrap()).collect();
     for from in [1, 2] {
-        assert!(matches!(queue.push_job(recognition_job(1, from, &large)), Ok(WorkerKind::Patient)));
+        assert!(matches!(queue.push_job(recognition_job(1, from, &large)), Ok(Locking::Wait)));
     }
     assert!(matches!(
         queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(9))))),
-        Ok(WorkerKind::Patient)
+        Ok(Locking::Wait)
     ));
     assert_eq!(senders_of_batch(queue.take_batch(PATIENT).as_ref()), [9]);
     assert!(queue.take_batch(PATIENT).is_none(), "another worker takes the large ones");
@@ -180,7 +180,7 @@ fn large_commands_keep_their_turn_without_locks() {
     let mut queue = JobQueue::new(false);
     let large: Vec<u128> = (100..200).collect();
     for (from, to) in [(1, &[50][..]), (2, &large), (3, &[51])] {
-        assert!(matches!(queue.push_job(recognition_job(1, from, to)), Ok(WorkerKind::Fast)));
+        assert!(matches!(queue.push_job(recognition_job(1, from, to)), Ok(Locking::Skip)));
     }
     for expected in [vec![1, 3], vec![2]] {
         let batch = queue.take_batch(FAST).unwrap();
@@ -201,7 +201,7 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
     let now = Instant::now();
     assert!(queue.take_expired(now).is_empty());
     assert_eq!(queue.take_expired(now + Deadlines::START * 2).len(), WAITING_PER_PROVIDER_MAX + 2);
-    assert_eq!((queue.waiting_worker_kinds(), queue.provider_order.len()), ((false, false), 0));
+    assert_eq!((queue.waiting_jobs(), queue.provider_order.len()), (WaitingJobs::default(), 0));
     queue.close();
     assert!(queue.is_drained());
     assert!(queue.push_job(recognition_job(1, 1, &[2])).is_err());
@@ -211,7 +211,7 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
 fn a_closed_queue_is_not_drained_while_a_batch_without_accounts_is_in_progress() {
     let mut queue = JobQueue::new(true);
     let refund = Refund(RedemptionId::from_uuid(Uuid::from_u128(1)));
-    assert!(matches!(queue.push_job(new_job(1, Command::Refund(refund))), Ok(WorkerKind::Fast)));
+    assert!(matches!(queue.push_job(new_job(1, Command::Refund(refund))), Ok(Locking::Skip)));
     let batch = queue.take_batch(FAST).unwrap();
     assert!(batch.accounts.is_empty());
     queue.close();

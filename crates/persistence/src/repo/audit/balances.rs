@@ -10,9 +10,8 @@ use guerdon_domain::audit::{AccountAudit, Findings, StoredAccount, StoredAccount
 use guerdon_domain::journal::EntryKind;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::wallets::{AccountKind, Direction, Reason};
-
 use guerdon_domain::values::JournalEntryId;
+use guerdon_domain::wallets::{AccountKind, Direction, Reason};
 
 use super::{Conn, PartStatus, SnapshotTimer, Unit, account_entries_from};
 use crate::rows::schema::accounts;

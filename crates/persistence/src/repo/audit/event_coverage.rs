@@ -23,7 +23,7 @@ pub(super) struct RetainedPeriod {
 
 /// Rows that must have an event, and the condition under which the event does not match.
 struct EventCoverage {
-    /// Joins the journal entries `c`, the subject with the id `id`, and its event `e`.
+    /// Joins the journal entries `j`, the subject with the id `id`, and its event `e`.
     from: String,
     what: &'static str,
     id: &'static str,
@@ -103,8 +103,8 @@ fn recognition_coverage(range: &IdRange, retained: Option<RetainedPeriod>) -> Ev
     EventCoverage {
         // CROSS makes SQLite start with the recognitions of the range.
         from: format!(
-            "recognitions AS r CROSS JOIN journal_entries AS c LEFT JOIN events AS e ON e.id = r.id \
-             WHERE c.id = r.journal_entry_id AND c.kind = {} AND {}",
+            "recognitions AS r CROSS JOIN journal_entries AS j LEFT JOIN events AS e ON e.id = r.id \
+             WHERE j.id = r.journal_entry_id AND j.kind = {} AND {}",
             kind::RECOGNITION,
             range.contains("r.id")
         ),
@@ -124,26 +124,26 @@ fn entry_coverage(range: &IdRange, retained: Option<RetainedPeriod>) -> EventCov
     }
     EventCoverage {
         from: format!(
-            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({}) AND {}",
+            "journal_entries AS j LEFT JOIN events AS e ON e.id = j.id WHERE j.kind IN ({}) AND {}",
             kinds.join(", "),
-            range.contains("c.id")
+            range.contains("j.id")
         ),
         what: "journal entry",
-        id: "c.id",
-        mismatch: mismatch_condition(retained, &format!("CASE c.kind{cases} END")),
+        id: "j.id",
+        mismatch: mismatch_condition(retained, &format!("CASE j.kind{cases} END")),
     }
 }
 
 fn mismatch_condition(retained: Option<RetainedPeriod>, kind: &str) -> String {
     let is_retained = retained.map_or_else(String::new, |RetainedPeriod { since, until }| {
         format!(
-            " AND c.created_at >= {} AND c.created_at <= {}",
+            " AND j.created_at >= {} AND j.created_at <= {}",
             timestamp_literal(since),
             timestamp_literal(until)
         )
     });
     format!(
-        "(e.id IS NULL{is_retained}) OR e.kind <> {kind} OR e.journal_entry_id <> c.id OR e.company_id <> c.company_id \
-         OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
+        "(e.id IS NULL{is_retained}) OR e.kind <> {kind} OR e.journal_entry_id <> j.id OR e.company_id <> j.company_id \
+         OR e.provider_id <> j.provider_id OR e.created_at <> j.created_at"
     )
 }

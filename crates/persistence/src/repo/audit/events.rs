@@ -117,7 +117,7 @@ impl Unit<'_> {
             let company = entry.company_id.0.as_uuid();
             let facts_of = |kind, recognition: &RecognitionRow, points| EventFacts {
                 kind,
-                subject: recognition.id.0.as_uuid(),
+                object_id: recognition.id.0.as_uuid(),
                 company,
                 sender: Some(recognition.sender_id.0),
                 receiver: Some(recognition.receiver_id.0.as_uuid()),
@@ -136,7 +136,7 @@ impl Unit<'_> {
                         .map(|(recognition, points)| facts_of(kind, recognition, *points)),
                     EventKind::RedemptionCreated => Some(EventFacts {
                         kind,
-                        subject,
+                        object_id: subject,
                         company,
                         sender: None,
                         receiver: None,

@@ -70,7 +70,7 @@ fn orphan_checks(range: &IdRange) -> Vec<Check> {
             "transfer's journal entry",
             format!(
                 "SELECT 'transfer ' || t.leg || ' has no journal entry ' || {} AS detail FROM transfers AS t \
-                 LEFT JOIN journal_entries AS c ON c.id = t.journal_entry_id WHERE c.id IS NULL AND {}",
+                 LEFT JOIN journal_entries AS j ON j.id = t.journal_entry_id WHERE j.id IS NULL AND {}",
                 entry("t"),
                 range.contains("t.journal_entry_id")
             ),
@@ -79,7 +79,7 @@ fn orphan_checks(range: &IdRange) -> Vec<Check> {
             "recognition's journal entry",
             format!(
                 "SELECT 'recognition ' || {} || ' has no journal entry ' || {} AS detail FROM recognitions AS r \
-                 LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE c.id IS NULL AND {}",
+                 LEFT JOIN journal_entries AS j ON j.id = r.journal_entry_id WHERE j.id IS NULL AND {}",
                 id_as_text("r.id"),
                 entry("r"),
                 range.contains("r.id")
@@ -94,12 +94,12 @@ fn occasion_check(range: &IdRange) -> Check {
         "occasion of a recognition",
         format!(
             "SELECT 'the occasion ' || {} || ' of journal entry ' || {} || ' is missing or belongs to another company' \
-             AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
-             AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL AND {}",
-            id_as_text("c.occasion_id"),
-            id_as_text("c.id"),
+             AS detail FROM journal_entries AS j LEFT JOIN occasions AS o ON o.id = j.occasion_id \
+             AND (o.company_id IS NULL OR o.company_id = j.company_id) WHERE j.kind = {} AND o.id IS NULL AND {}",
+            id_as_text("j.occasion_id"),
+            id_as_text("j.id"),
             kind::RECOGNITION,
-            range.contains("c.id")
+            range.contains("j.id")
         ),
     )
 }

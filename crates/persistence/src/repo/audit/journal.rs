@@ -1,6 +1,5 @@
 //! Checks the journal in order: each entry with its transfers and its recognitions, and the seals over them.
 
-use guerdon_domain::values::{JournalEntryId, RecognitionId, checked_cast};
 use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
@@ -9,6 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
 use guerdon_domain::ports::{EventBodies, StoreError};
+use guerdon_domain::values::{JournalEntryId, RecognitionId, checked_cast};
 
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;

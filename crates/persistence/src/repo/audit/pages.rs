@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
-
-use super::Unit;
 use guerdon_domain::values::{JournalEntryId, checked_cast};
 
+use super::Unit;
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::{Id, JournalEntryRow, RecognitionRow, TransferRow};
 use crate::statement_chunks::split_by_size;

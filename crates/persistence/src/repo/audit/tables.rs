@@ -133,13 +133,13 @@ fn company_entry_checks() -> Vec<Check> {
     let company = id_as_text("c.id");
     let last = |column: &str, but: i16| {
         format!(
-            "(SELECT {column} FROM journal_entries AS x WHERE x.company_id = c.id AND x.{CHANGES_COMPANY} AND x.kind <> {but} \
-             ORDER BY x.position DESC, x.id DESC LIMIT 1)"
+            "(SELECT {column} FROM journal_entries AS j WHERE j.company_id = c.id AND j.{CHANGES_COMPANY} AND j.kind <> {but} \
+             ORDER BY j.position DESC, j.id DESC LIMIT 1)"
         )
     };
-    let rate = last("x.points_per_dollar", kind::COMPANY_TRANSFER);
+    let rate = last("j.points_per_dollar", kind::COMPANY_TRANSFER);
     let provider = last(
-        &format!("CASE x.kind WHEN {} THEN x.subject_id ELSE x.provider_id END", kind::COMPANY_TRANSFER),
+        &format!("CASE j.kind WHEN {} THEN j.subject_id ELSE j.provider_id END", kind::COMPANY_TRANSFER),
         kind::RATE_CHANGE,
     );
     vec![
@@ -154,9 +154,9 @@ fn company_entry_checks() -> Vec<Check> {
         (
             "company's journal entries",
             format!(
-                "SELECT 'company ' || {} || ' has journal entries but is missing' AS detail FROM journal_entries AS x \
-                 LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.{CHANGES_COMPANY} AND x.kind = {} AND c.id IS NULL",
-                id_as_text("x.company_id"),
+                "SELECT 'company ' || {} || ' has journal entries but is missing' AS detail FROM journal_entries AS j \
+                 LEFT JOIN companies AS c ON c.id = j.company_id WHERE j.{CHANGES_COMPANY} AND j.kind = {} AND c.id IS NULL",
+                id_as_text("j.company_id"),
                 kind::COMPANY_CREATION
             ),
         ),
@@ -165,11 +165,11 @@ fn company_entry_checks() -> Vec<Check> {
 
 /// Checks that every amended recognition matches its latest amendments; the journal check covers the others.
 fn amendment_checks() -> Vec<Check> {
-    let recognition = id_as_text("a.subject_id");
+    let recognition = id_as_text("amendment.subject_id");
     let latest = |column: &str| {
         format!(
-            "(SELECT l.{column} FROM journal_entries AS l WHERE l.{IS_AMENDMENT} AND l.subject_id = r.id \
-             AND l.{column} IS NOT NULL ORDER BY l.position DESC, l.id DESC LIMIT 1)"
+            "(SELECT j.{column} FROM journal_entries AS j WHERE j.{IS_AMENDMENT} AND j.subject_id = r.id \
+             AND j.{column} IS NOT NULL ORDER BY j.position DESC, j.id DESC LIMIT 1)"
         )
     };
     let (message, share) = (latest("message"), latest("share"));
@@ -177,9 +177,10 @@ fn amendment_checks() -> Vec<Check> {
         "amendment",
         format!(
             "SELECT 'recognition ' || {recognition} || ' is missing, or differs from its amendments' AS detail \
-             FROM journal_entries AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
-             LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE a.{IS_AMENDMENT} AND (r.id IS NULL \
-             OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
+             FROM journal_entries AS amendment \
+             LEFT JOIN recognitions AS r ON r.id = amendment.subject_id AND r.company_id = amendment.company_id \
+             LEFT JOIN journal_entries AS j ON j.id = r.journal_entry_id WHERE amendment.{IS_AMENDMENT} AND (r.id IS NULL \
+             OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, j.share))"
         ),
     )]
 }
@@ -285,10 +286,10 @@ fn deletion_checks() -> Vec<Check> {
         (
             "deletion of a user",
             format!(
-                "SELECT 'user ' || {} || ' was deleted, but is active or missing' AS detail FROM journal_entries AS c \
-                 LEFT JOIN users AS u ON u.id = c.subject_id AND u.company_id = c.company_id \
-                 WHERE c.kind = {deletion} AND u.deleted_at IS NULL",
-                id_as_text("c.subject_id")
+                "SELECT 'user ' || {} || ' was deleted, but is active or missing' AS detail FROM journal_entries AS j \
+                 LEFT JOIN users AS u ON u.id = j.subject_id AND u.company_id = j.company_id \
+                 WHERE j.kind = {deletion} AND u.deleted_at IS NULL",
+                id_as_text("j.subject_id")
             ),
         ),
         (
@@ -296,7 +297,7 @@ fn deletion_checks() -> Vec<Check> {
             format!(
                 "SELECT 'user ' || {} || ' is deleted, but the journal has no entry for it' AS detail FROM users AS u \
                  WHERE u.deleted_at IS NOT NULL AND NOT EXISTS \
-                 (SELECT 1 FROM journal_entries AS c WHERE c.subject_id = u.id AND c.{IS_ONCE_PER_SUBJECT} AND c.kind = {deletion})",
+                 (SELECT 1 FROM journal_entries AS j WHERE j.subject_id = u.id AND j.{IS_ONCE_PER_SUBJECT} AND j.kind = {deletion})",
                 id_as_text("u.id")
             ),
         ),

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use guerdon_domain::companies::{self, Company};
+use guerdon_domain::any_provider;
+use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{ReadCompanies, StoreExt};
-use guerdon_domain::users;
 use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -51,7 +51,7 @@ pub(crate) fn load_company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
 ) -> Result<Company, CommandError> {
-    companies::find_any(reads, id)?
+    any_provider::find_company(reads, id)?
         .ok_or_else(|| CommandError::Refused(format!("no company has the id {id}")))
 }
 
@@ -118,12 +118,12 @@ impl UserArgument {
 /// Parses an id.
 pub(crate) fn parse_id(text: &str) -> Result<Uuid, String> {
     Uuid::try_parse(text)
-        .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
+        .map_err(|_invalid| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
 }
 
 /// Checks that a string is an email address, and returns it.
 pub(crate) fn check_email(text: &str) -> Result<String, String> {
-    EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_it| "must be an email".to_owned())
+    EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_invalid| "must be an email".to_owned())
 }
 
 /// Checks that a string is the id or the email of a user, and returns it.
@@ -155,7 +155,7 @@ fn require_member(
     company: CompanyId,
     id: UserId,
 ) -> Result<(), CommandError> {
-    match environment.store.read_snapshot(|reads| users::find_any(reads, id))? {
+    match environment.store.read_snapshot(|reads| any_provider::find_user(reads, id))? {
         Some(user) if user.company_id == company => Ok(()),
         _ => Err(CommandError::Refused(format!("no user of company {company} has the id {id}"))),
     }
@@ -168,7 +168,7 @@ pub(crate) fn find_company_of_user(
 ) -> Result<Company, CommandError> {
     let absent = || CommandError::Refused(format!("no active user has the id {user}"));
     environment.store.read_snapshot(|reads| {
-        let found = users::find_any(reads, user)?.ok_or_else(absent)?;
+        let found = any_provider::find_user(reads, user)?.ok_or_else(absent)?;
         load_company(reads, found.company_id)
     })
 }

@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{Page, checked_cast};
 
+use crate::commands::output::format_count;
+
 const PAGE_SIZE: i64 = 1_000;
 /// The maximum number of items that one command shows.
 const LIMIT_MAX: u32 = 100_000;
@@ -21,6 +23,14 @@ pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32
     number.filter(|number| range.contains(number)).ok_or_else(|| {
         format!("must be a whole number from {} to {}: no sign, no comma", range.start(), range.end())
     })
+}
+
+/// The note below a list that may be incomplete, because it has as many items as `--limit` permits.
+pub(crate) fn limit_note(count: usize, limit: u32, one: &str, many: &str) -> Vec<String> {
+    let is_full = count >= checked_cast::<usize, _>(limit);
+    let note =
+        || format!("there may be more than {}: use --limit to show more", format_count(count, one, many));
+    is_full.then(note).into_iter().collect()
 }
 
 /// Reads the first `limit` items of a list, or all if there are fewer.

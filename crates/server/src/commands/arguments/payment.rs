@@ -76,10 +76,11 @@ impl IdempotencyKeyArgument {
 /// `request` identifies the command. `render` creates the output.
 pub(crate) fn execute_once(
     environment: &CommandEnvironment,
-    (provider, command): (ProviderId, Command),
+    provider: ProviderId,
+    command: Command,
     key: &IdempotencyKeyArgument,
     request: &impl Serialize,
-    render: impl Fn(Done) -> Result<CommandOutput, CommandError> + Send + Sync + 'static,
+    render: impl Fn(&Done) -> Result<CommandOutput, CommandError> + Send + Sync + 'static,
 ) -> Result<CommandOutput, CommandError> {
     let idempotent_request = key.to_request(environment, request)?;
     let requester = Requester { key: key.key.clone(), ..environment.requester.clone() };
@@ -87,7 +88,7 @@ pub(crate) fn execute_once(
     retry_while_busy(|| {
         let shared_render = Arc::clone(&render);
         let render_body: Box<ResponseRenderer> = Box::new(move |done| {
-            let output = shared_render(done.clone()).and_then(|output| Ok(serde_json::to_vec(&output)?));
+            let output = shared_render(done).and_then(|output| Ok(serde_json::to_vec(&output)?));
             output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
         });
         let outcome = environment.commands.submit_and_wait(
@@ -98,7 +99,7 @@ pub(crate) fn execute_once(
             render_body,
         );
         match outcome {
-            Outcome::Done(done) => render(done),
+            Outcome::Done(done) => render(&done),
             Outcome::AlreadyExecuted(record) => render_stored_output(&record),
             Outcome::KeyMisused => Err(key.misuse_error()),
             Outcome::KeyInUse => Err(CommandError::KeyInUse),

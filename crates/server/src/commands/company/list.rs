@@ -6,8 +6,7 @@ use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::commands::arguments::identifiers::ProviderArgument;
-use crate::commands::arguments::limit::parse_limit;
-use crate::commands::arguments::limit::read_first;
+use crate::commands::arguments::limit::{limit_note, parse_limit, read_first};
 use crate::commands::output::format_table;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
@@ -84,7 +83,8 @@ impl RunnableCommand for List {
                     listed.push(ListedCompany { found, users, provider: &provider.name });
                 }
             }
-            listed.to_output()
+            let notes = limit_note(listed.len(), self.limit, "company", "companies");
+            Ok(CommandOutput { notes, ..listed.to_output()? })
         })
     }
 }

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
 use crate::commands::arguments::identifiers::{CompanyArgument, check_id_or_email, find_user};
-use crate::commands::arguments::payment::{IdempotencyKeyArgument, execute_once, unexpected_outcome};
-use crate::commands::arguments::points_argument::{PointsArgument, format_worth};
+use crate::commands::arguments::payment::{PaymentArguments, execute_once, unexpected_outcome};
+use crate::commands::arguments::points_argument::format_worth;
 use crate::commands::output::{WithText, format_count};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView as _, RunnableCommand};
 
@@ -33,14 +33,11 @@ pub(crate) struct Run {
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: PointsArgument,
+    payment: PaymentArguments,
     /// A user who receives points, by id or email; can be given several times. Default: every active user (for
     /// manager_wallet: every active manager)
     #[arg(long = "user", value_name = "USER", value_parser = check_id_or_email)]
     users: Vec<String>,
-    #[command(flatten)]
-    #[serde(flatten)]
-    key: IdempotencyKeyArgument,
 }
 
 /// The result of a distribution.
@@ -59,38 +56,42 @@ impl RunnableCommand for Run {
             self.users.iter().map(|user| find_user(environment, id, user)).collect::<Result<_, _>>()?;
         let wallet = self.wallet.into();
         let named: Vec<Uuid> = users.iter().map(|user| user.as_uuid()).collect();
-        let request = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
+        let request = ("distribution run", id.as_uuid(), self.wallet, &self.payment.sum, &named);
         let recipients = if users.is_empty() {
             environment.store.read_snapshot(|reads| Recipients::all_active(reads, id, wallet))?
         } else {
             Recipients::Named(users)
         };
         environment.progress.show_users(recipients.count());
-        let sum = self.sum.to_sum()?;
+        let sum = self.payment.sum.to_sum()?;
         let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
-        let command = (company.provider_id, Command::RunDistribution(run));
+        let (provider, command) = (company.provider_id, Command::RunDistribution(run));
         let domain = company.domain;
-        let output = execute_once(environment, command, &self.key, &request, move |done| {
-            let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(&done)) };
-            let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
-            let [each, before, now] =
-                [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
-            let users = format_count(distributed.users, "user", "users");
-            let text =
-                format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
-            let points = reserve.points.get();
-            WithText {
-                fields: DistributionView { company_id: id.as_uuid(), users: distributed.users, points },
-                text,
-            }
-            .to_output()
-        })?;
+        let output =
+            execute_once(environment, provider, command, &self.payment.key, &request, move |done| {
+                let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(done)) };
+                let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
+                let [each, before, now] =
+                    [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
+                let users = format_count(distributed.users, "user", "users");
+                let text =
+                    format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
+                let points = reserve.points.get();
+                WithText {
+                    fields: DistributionView { company_id: id.as_uuid(), users: distributed.users, points },
+                    text,
+                }
+                .to_output()
+            })?;
         // This also runs after a retry, because an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
             environment.progress.advance_by(users);
             ControlFlow::Continue(())
         };
         let CommandEnvironment { store, commands, .. } = environment;
+        if !store.read_snapshot(|reads| reads.has_unfinished_distribution(id))? {
+            return Ok(output);
+        }
         let finished =
             finish_distributions(store.as_ref(), commands, &mut PausedDistributions::default(), &mut paid);
         let failed = finished.map_err(|cause| unfinished_error(&cause))?;

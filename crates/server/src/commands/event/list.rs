@@ -2,12 +2,13 @@
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{EventQuery, QueuedEvent, StoreExt};
+use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::StateName;
 use crate::commands::arguments::identifiers::ProviderArgument;
-use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::limit::{limit_note, parse_limit};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
@@ -19,6 +20,7 @@ const DEFAULT_LIMIT: u32 = 100_000;
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event list --state exhausted
+  guerdon event list --state pending --oldest --limit 20
   guerdon event list --provider Acme --since 2h --limit 20")]
 pub(crate) struct List {
     /// List only events of this provider: an id or a name
@@ -33,6 +35,9 @@ pub(crate) struct List {
     /// Maximum number of events.
     #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
+    /// If there are more events than the maximum, list the oldest of them instead of the newest
+    #[arg(long)]
+    oldest: bool,
 }
 
 #[derive(Serialize)]
@@ -89,8 +94,11 @@ impl RunnableCommand for List {
         let state = self.state.map(EventState::from);
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);
-        let query = EventQuery { provider, state, since, limit, ..EventQuery::default() };
+        let after = self.oldest.then(|| EventId::from_uuid(Uuid::nil()));
+        let query = EventQuery { provider, state, since, after, limit, ..EventQuery::default() };
         let events = environment.store.read_snapshot(|reads| reads.list_events(&query))?;
-        events.iter().map(ListedEventView::from_event).collect::<Vec<_>>().to_output()
+        let notes = limit_note(events.len(), self.limit, "event", "events");
+        let output = events.iter().map(ListedEventView::from_event).collect::<Vec<_>>().to_output()?;
+        Ok(CommandOutput { notes, ..output })
     }
 }

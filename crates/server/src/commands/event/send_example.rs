@@ -71,13 +71,14 @@ impl RunnableCommand for SendExample {
             .map_err(|cause| CommandError::refused(cause.to_string()))?;
         let sender = build_event_sender(&environment.settings, &environment.keys)?;
         let event = EventId::from_uuid(SystemIds.next_id());
-        let outcome = sender.attempt_delivery(&DeliveryRequest { provider: &provider, event, body: &body });
-        let confirmed = outcome.failure.is_none();
+        // First, so that nothing is sent without an audit entry.
         append_audit_entry(
             environment,
             |entry| entry.with_provider(id).with_object(event.as_uuid()),
             Action::ExampleSent,
         )?;
+        let outcome = sender.attempt_delivery(&DeliveryRequest { provider: &provider, event, body: &body });
+        let confirmed = outcome.failure.is_none();
         let outcome_view = ExampleView {
             event_id: event.as_uuid(),
             r#type: kind.name(),

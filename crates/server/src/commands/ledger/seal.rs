@@ -62,6 +62,7 @@ impl RunnableCommand for Seal {
             return seal_for_backup(environment);
         }
         let seal = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
+        let seal = seal.map_err(CommandError::Failed)?;
         let seal = seal.ok_or_else(|| CommandError::refused("nothing to seal yet"))?;
         SealView::new(&seal).to_output()
     }

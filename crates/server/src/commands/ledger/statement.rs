@@ -159,7 +159,7 @@ impl RunnableCommand for Statement {
         let lines = environment.store.read_snapshot(|reads| {
             let mut lines = Vec::new();
             visit_statement(reads, account, period, &mut |line| {
-                if lines.len() > LINES_MAX {
+                if lines.len() > LINES_MAX && matches!(line, StatementLine::Entry { .. }) {
                     let why =
                         format!("more than {LINES_MAX} movements: shorten the period with --from and --to");
                     return Err(CommandError::Refused(why));

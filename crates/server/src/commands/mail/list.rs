@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::StateName;
-use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::limit::{limit_note, parse_limit};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::format_table;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
@@ -93,6 +93,8 @@ impl RunnableCommand for List {
             limit: i64::from(self.limit),
         };
         let found = environment.store.read_snapshot(|reads| reads.list_notifications(&query))?;
-        found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()
+        let notes = limit_note(found.len(), self.limit, "mail", "mails");
+        let output = found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()?;
+        Ok(CommandOutput { notes, ..output })
     }
 }

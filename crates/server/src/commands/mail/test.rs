@@ -42,9 +42,10 @@ impl RunnableCommand for Test {
             attempts: 0,
             created_at: SystemClock.now(),
         };
+        // First, so that nothing is sent without an audit entry.
+        append_audit_entry(environment, |entry| entry.with_object(mail.id), Action::MailTested)?;
         transport.send_mail(&mail).map_err(CommandError::refused)?;
         transport.close_connection();
-        append_audit_entry(environment, |entry| entry.with_object(mail.id), Action::MailTested)?;
         let destination = match &settings.mail.smtp_url {
             Some(_) => "accepted by the mail server".to_owned(),
             None => format!("written to {}", settings.data_dir.join("mail").display()),

@@ -1,6 +1,7 @@
 //! Records a backup: the last step of `guerdon backup`.
 
-use guerdon_domain::ports::Clock as _;
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::{Clock as _, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
@@ -29,7 +30,11 @@ impl CommandView for RecordedBackupView {
 impl RunnableCommand for RecordBackup {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let now = SystemClock.now();
-        record_backup(environment.store.as_ref(), now)?;
+        let entry = environment.context().new_audit_entry(Action::BackupRecorded);
+        environment.store.transaction(|tx| {
+            record_backup(tx, now)?;
+            tx.record_audit_entry(&entry)
+        })?;
         RecordedBackupView { last_backup_at: now.to_string() }.to_output()
     }
 }

@@ -1,14 +1,15 @@
 //! `guerdon saml import`.
 
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
+use serde::{Deserialize, Serialize};
+
 use super::metadata::{Metadata, read_metadata};
 use super::render_settings;
 use crate::commands::arguments::identifiers::CompanyArgument;
 use crate::commands::error::impl_from_errors;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
-use guerdon_domain::ports::StoreExt;
-use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
-use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
-use serde::{Deserialize, Serialize};
 
 /// Import entity id, sign-on URL and certificate from an identity provider's metadata file. Nothing is fetched, and
 /// single sign-on is neither enabled nor disabled.

@@ -3,7 +3,7 @@
 use guerdon_domain::commands::Command;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::money::{Points, Sum};
-use guerdon_domain::ports::{DistributionsInTransit, StoreExt};
+use guerdon_domain::ports::{StoreExt, UnfinishedDistributions};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{self, EmailAddress};
 use guerdon_domain::wallets::WalletType;
@@ -49,12 +49,12 @@ fn a_retried_distribution_finishes_its_remaining_steps() {
         .commands
         .execute_command(provider, context.requester, Command::RunDistribution(interrupted))
         .unwrap();
-    assert_eq!(store.read_snapshot(|reads| reads.distributions_in_transit()).unwrap().points, 1_501);
+    assert_eq!(store.read_snapshot(|reads| reads.unfinished_distributions()).unwrap().points, 1_501);
     assert_a_backup_is_possible(&setup, &company);
     assert_eq!(setup.run_for_json(&arguments).unwrap(), first);
     assert_eq!(
-        store.read_snapshot(|reads| reads.distributions_in_transit()).unwrap(),
-        DistributionsInTransit::default()
+        store.read_snapshot(|reads| reads.unfinished_distributions()).unwrap(),
+        UnfinishedDistributions::default()
     );
     assert_eq!(setup.run_for_value(&["verify"])["ok"], true);
 }

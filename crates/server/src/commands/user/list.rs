@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{format_name, format_rights};
 use crate::commands::arguments::identifiers::{CompanyArgument, check_email};
-use crate::commands::arguments::limit::parse_limit;
-use crate::commands::arguments::limit::read_first;
-use crate::commands::output::{format_count, format_table, or_dash};
+use crate::commands::arguments::limit::{limit_note, parse_limit, read_first};
+use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List a company's users, oldest first.
@@ -74,14 +73,7 @@ impl RunnableCommand for List {
             let email = self.email.as_deref().and_then(|email| EmailAddress::parse(email).ok());
             let query = UserQuery { email, include_deleted: self.deleted, ..UserQuery::default() };
             let found = read_first(limit, |page| reads.list_users(id, &query, page))?;
-            let notes = if found.len() < limit {
-                Vec::new()
-            } else {
-                vec![format!(
-                    "there may be more than {}: use --limit to show more",
-                    format_count(limit, "user", "users")
-                )]
-            };
+            let notes = limit_note(found.len(), self.limit, "user", "users");
             let output = found.into_iter().map(ListedUser).collect::<Vec<_>>().to_output()?;
             Ok(CommandOutput { notes, ..output })
         })

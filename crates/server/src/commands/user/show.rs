@@ -2,8 +2,8 @@
 
 use guerdon_api_types::views::{UserView, WalletView};
 use guerdon_console::numbers;
+use guerdon_domain::any_provider;
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::users;
 use guerdon_domain::values::SingleLine;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl RunnableCommand for Show {
         let id = self.user.find_id(environment)?;
         environment.store.read_snapshot(|reads| {
             let absent = || CommandError::Refused(format!("no user has the id {id}"));
-            let user = users::find_any(reads, id)?.ok_or_else(absent)?;
+            let user = any_provider::find_user(reads, id)?.ok_or_else(absent)?;
             let company = load_company(reads, user.company_id)?;
             let rate = company.rate;
             let wallets = reads.list_wallets(id)?;

@@ -57,19 +57,19 @@ impl Core {
     /// arrived.
     pub(in crate::dispatcher) fn accept_claimed(
         &mut self,
-        due: ClaimResult,
+        claim_result: ClaimResult,
         claims: &[ClaimRequest],
         before: ClockReading,
         now: ClockReading,
     ) {
         self.last_claimed_provider = claims.last().map(|claim| claim.provider).or(self.last_claimed_provider);
         let claims: HashMap<_, _> = claims.iter().map(|claim| (claim.provider, claim)).collect();
-        for provider in &due.due_providers {
+        for provider in &claim_result.due_providers {
             if let Some(queue) = self.queues.get_mut(provider) {
                 queue.has_more = !claims.contains_key(provider);
             }
         }
-        for claimed in due.claimed {
+        for claimed in claim_result.claimed {
             if let Some(claim) = claims.get(&claimed.provider.id) {
                 self.add_claimed(claimed, claim, before, now);
             }

@@ -1,5 +1,6 @@
-use guerdon_domain::events::EventState;
 use std::time::Duration;
+
+use guerdon_domain::events::EventState;
 
 use super::event_id;
 use super::simulation::{Simulation, wall_time};

@@ -1,6 +1,7 @@
-use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
+
+use guerdon_domain::events::EventState;
 
 use super::provider_id;
 use super::simulation::Simulation;

@@ -1,9 +1,10 @@
 //! Tests of settlements that are written but whose confirmation is lost. They are written again, possibly after their
 //! events were claimed again.
 
-use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
+
+use guerdon_domain::events::EventState;
 
 use super::simulation::{Simulation, wall_time};
 use super::{SplitMix64, event_id};

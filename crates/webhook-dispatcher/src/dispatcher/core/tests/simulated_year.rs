@@ -1,6 +1,7 @@
-use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
+
+use guerdon_domain::events::EventState;
 
 use super::simulation::Simulation;
 use super::{SplitMix64, provider_id};
