@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::thread::sleep; // tidy: between two attempts
 
 use serde::de::DeserializeOwned;
-
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 

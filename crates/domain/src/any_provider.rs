@@ -14,7 +14,7 @@ pub fn find_company<R: ReadCompanies + ?Sized>(
 }
 
 /// Locks and finds a company of any provider. Its provider cannot change until the transaction ends.
-pub fn lock_and_find_company<T: Locks + ReadCompanies + ?Sized>(
+pub(crate) fn lock_and_find_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     id: CompanyId,
 ) -> Result<Option<Company>, StoreError> {

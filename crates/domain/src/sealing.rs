@@ -9,8 +9,8 @@ pub enum SealOutcome {
     /// Everything that is committed is sealed. Contains the latest seal, or `None` in a database without journal
     /// entries and audit entries.
     Complete(Option<Seal>),
-    /// Only the entries before a transaction or distribution in progress are sealed. Try again when it has
-    /// ended.
+    /// Only the entries before a transaction in progress or an unfinished distribution are sealed. Try again when it
+    /// has ended.
     Partial,
 }
 

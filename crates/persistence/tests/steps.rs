@@ -1,11 +1,14 @@
 //! Large distributions, which are executed in several steps.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use guerdon_domain::commands::Refusal;
+use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::distributions::{DistributeError, Distribution};
-use guerdon_domain::ports::{StoreExt as _, UnfinishedDistributions};
+use guerdon_domain::ports::{StoreError, StoreExt as _, UnfinishedDistributions};
 use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
+use guerdon_domain::values::JournalEntryId;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::create_databases;
 
@@ -41,8 +44,8 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
         fixture.deposit_points(3 * everybody);
         begin_distribution(fixture).unwrap();
         let begun_at = fixture.context().clock.now();
-        let in_transit = fixture.read_snapshot(|reads| reads.unfinished_distributions());
-        assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
+        let unfinished = fixture.read_snapshot(|reads| reads.unfinished_distributions());
+        assert_eq!((unfinished.distributions.len(), unfinished.points), (1, 3 * everybody));
         assert_eq!(fixture.reserve_points(), 0, "the full amount is debited immediately");
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[0]), Some((0, 0)));
         assert_eq!(fixture.audit_ledger(), []);
@@ -71,8 +74,49 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
     }
 }
 
+/// A queue in which every step of one distribution exceeds the statement timeout.
+struct SlowDistribution {
+    entry_id: JournalEntryId,
+    queue: Arc<dyn CommandQueue>,
+}
+
+impl CommandQueue for SlowDistribution {
+    fn submit_command(&self, submission: Submission) {
+        if !matches!(&submission.command, Command::ContinueDistribution(next) if next.0 == self.entry_id) {
+            return self.queue.submit_command(submission);
+        }
+        let cause = StoreError::Unavailable("canceling statement due to statement timeout".to_owned());
+        submission.outcome_receiver.receive_outcome(Outcome::Refused(cause.into()));
+    }
+}
+
 #[test]
-fn a_seal_waits_for_a_distribution_in_progress() {
+fn a_step_that_exceeds_its_time_delays_no_other_distribution() {
+    on_each_database(|fixture| {
+        create_users(fixture, USER_COUNT);
+        fixture.deposit_points(100_000);
+        begin_distribution(fixture).unwrap();
+        begin_distribution(fixture).unwrap();
+        let unfinished = || fixture.read_snapshot(|reads| reads.unfinished_distributions()).distributions;
+        let (slow, _owner) = unfinished()[0];
+        let queue = SlowDistribution { entry_id: slow, queue: Arc::clone(&fixture.commands) };
+        let commands =
+            BlockingCommandQueue { queue: Arc::new(queue), context_sources: fixture.context_sources() };
+        let mut paused = PausedDistributions::default();
+        let mut finish = || {
+            let store = fixture.background.as_ref();
+            finish_distributions(store, &commands, &mut paused, &mut |_| ControlFlow::Continue(())).unwrap()
+        };
+        let failed = finish();
+        assert_eq!(failed.iter().map(|failure| failure.entry_id).collect::<Vec<_>>(), [slow]);
+        assert_eq!(unfinished().iter().map(|(id, _owner)| *id).collect::<Vec<_>>(), [slow]);
+        assert!(finish().is_empty(), "it is paused");
+        assert!(fixture.finish_distributions().is_empty() && unfinished().is_empty());
+    });
+}
+
+#[test]
+fn a_seal_waits_for_an_unfinished_distribution() {
     on_each_database(|fixture| {
         create_users(fixture, USER_COUNT);
         fixture.deposit_points(10_000);

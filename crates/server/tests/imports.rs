@@ -52,11 +52,12 @@ fn files_of_spreadsheets_are_imported() {
         assert!(refused.status == 1 && refused.stderr.contains("--format csv"), "{}", refused.stderr);
         let done = import(service, &file, &sample.company, &["--format", "csv"]);
         assert_eq!(counts(&done)["created"], 1, "{}", done.stderr);
-        let foreign = json!({"email": "b@example.com", "last_name": "B", "company_id": sample.company});
-        let foreign = write_file(service, "foreign.jsonl", foreign.to_string().as_bytes());
-        let done = import(service, &foreign, &sample.company, &[]);
-        assert!(done.stderr.contains("line 1: company_id must not be in a row"), "{}", done.stderr);
-        assert_eq!(counts(&done)["refused"], 1);
+        let row = |email: &str| json!({"email": email, "last_name": "B", "company_id": sample.company});
+        let rows = format!("{}\n{}\n", row("new@example.com"), row("ann@example.com"));
+        let with_company = write_file(service, "with-company.jsonl", rows.as_bytes());
+        let done = import(service, &with_company, &sample.company, &[]);
+        assert!(done.stderr.contains("line 2: company_id must not be in a row"), "{}", done.stderr);
+        assert_eq!(counts(&done)["refused"], 2);
         let latin1 = write_file(service, "latin1.csv", b"email,last_name\nz@example.com,Zo\xeb\n");
         let refused = import(service, &latin1, &sample.company, &[]);
         assert!(refused.stderr.contains("line 2 is not UTF-8"), "{}", refused.stderr);

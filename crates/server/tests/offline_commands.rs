@@ -150,6 +150,10 @@ fn an_operator_finds_companies_users_and_events() {
         let oldest = service.run_command(&["--output", "json", "event", "list", "--limit", "1", "--oldest"]);
         let oldest_listed: Value = serde_json::from_str(&oldest.stdout).unwrap();
         assert_eq!(Some(&oldest_listed[0]), listed.as_array().unwrap().last());
+        let provider = listed[0]["provider_id"].as_str().unwrap();
+        let two_oldest = ["event", "list", "--limit", "2", "--oldest", "--provider", provider];
+        let all = listed.as_array().unwrap();
+        assert_eq!(service.run_json_command(&two_oldest), json!(all[all.len() - 2..]));
         assert!(oldest.stderr.contains("there may be more than 1 event: use --limit"), "{}", oldest.stderr);
         let newest = service.run_json_command(&["event", "show", listed[0]["id"].as_str().unwrap()]);
         assert_eq!(newest["body"]["data"]["receiver_id"], json!(sample.users[1]));

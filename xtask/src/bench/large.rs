@@ -108,7 +108,8 @@ impl FilledService {
         let (provider, companies) = fill_ledger(&service, LARGE_USERS)?;
         service.run_cli(&["verify"])?;
         fs::write(&fixture_file, fixture_to_json(&provider, &companies).to_string())?;
-        Self::from_parts(provider, companies, service, cluster, None)
+        drop((service, cluster)); // the memory of the cases is that of a process that has not created the data
+        Self::open_or_create(parameters, folder)
     }
 
     fn create_small(parameters: &Parameters<'_>) -> Result<Self> {

@@ -40,9 +40,9 @@ impl Ledger {
 
     fn read_since(&self, position: i64) -> Result<RecognitionsByKey> {
         let rows = self.sql.run_sql(&format!(
-            "SELECT e.idempotency_key, r.id FROM journal_entries AS e \
-             JOIN recognitions AS r ON r.journal_entry_id = e.id \
-             WHERE e.position >= {position} AND e.idempotency_key IS NOT NULL"
+            "SELECT j.idempotency_key, r.id FROM journal_entries AS j \
+             JOIN recognitions AS r ON r.journal_entry_id = j.id \
+             WHERE j.position >= {position} AND j.idempotency_key IS NOT NULL"
         ))?;
         let mut recognitions = RecognitionsByKey::new();
         for (key, id) in rows.lines().filter_map(|row| row.split_once('|')) {

@@ -20,9 +20,7 @@ pub fn importable_user_fields() -> Vec<String> {
 /// The invalid fields and the rules that they break, as the API reports them.
 pub fn parse_imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
     let mut row = row.clone();
-    if row.insert("company_id".to_owned(), company.to_string().into()).is_some() {
-        return Err("company_id must not be in a row: --company selects the company".to_owned());
-    }
+    row.insert("company_id".to_owned(), company.to_string().into());
     parse_row(&row, read_new_user).map(|user| user.profile)
 }
 

@@ -54,7 +54,7 @@ impl NewRecognition {
         Self { message: Some(message.into()), ..self }
     }
 
-    /// Sets whether the recognition is public, which is the default. Only the sender and the receivers see a private one.
+    /// Sets whether the recognition is public (the default). Only the sender and the receivers see a private one.
     #[must_use]
     pub fn with_share(self, share: bool) -> Self {
         Self { share, ..self }

@@ -42,8 +42,8 @@ pub trait OutcomeReceiver: Send {
     /// receiver must wait for the outcome; after returning false, the command has no effect.
     fn confirm_execution(&self) -> bool;
 
-    /// Receives the outcome. Called at most once. If the worker panics, the receiver is dropped instead, and the outcome
-    /// is unknown.
+    /// Receives the outcome. Called at most once: if the worker panics, the receiver is dropped instead, and the
+    /// outcome is unknown.
     fn receive_outcome(self: Box<Self>, outcome: Outcome);
 }
 

@@ -15,7 +15,7 @@ pub enum HandOverError {
     #[error("no company has this id")]
     NoSuchCompany,
     #[error("a distribution of the company is still being paid: try again when it has finished")]
-    DistributionInProgress,
+    UnfinishedDistribution,
     #[error("the company is not handed over, so there is nothing to reopen")]
     NotHandedOver,
     #[error(
@@ -49,7 +49,7 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx.lock_row(LockableRow::Company(id))?;
     let mut company = any_provider::find_company(tx, id)?.ok_or(HandOverError::NoSuchCompany)?;
     if tx.has_unfinished_distribution(id)? {
-        return Err(HandOverError::DistributionInProgress);
+        return Err(HandOverError::UnfinishedDistribution);
     }
     let now = context.clock.now();
     let entry = context.new_audit_entry(Action::CompanyHandedOver);

@@ -32,7 +32,8 @@ pub trait Decide {
     /// If the [`initial_needs`](Self::initial_needs) are not loaded.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError>;
 
-    /// The number of users or objects that the command changes. A command that exceeds the limit for shared batches gets its own batch and commit, and waits only briefly for locks.
+    /// The number of users or objects that the command changes. A command that exceeds the limit for shared batches
+    /// gets its own batch and commit, and waits only briefly for locks.
     fn affected_count(&self) -> usize {
         1
     }

@@ -104,7 +104,8 @@ impl Facts {
     }
 
     /// Finds a company of any provider. Fails with [`LedgerError::CompanyHandedOver`] if the company is closed here:
-    /// every decision looks up its company, except a step of a distribution, during which no company can be handed over. So no decision writes to a closed one.
+    /// every decision looks up its company, so no decision writes to a closed one. The exception is a step of a
+    /// distribution, but a company with an unfinished distribution cannot be handed over.
     pub fn find_company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
         self.loaded_company(id)?.map(require_open).transpose()
     }

@@ -41,9 +41,9 @@ stored_enum! {
         /// Maintenance mode was turned on or off.
         MaintenanceTurned => 27, "maintenance";
         Pruned => 28, "prune";
-        /// A test mail was sent.
+        /// A test mail was about to be sent.
         MailTested => 29, "mail.test";
-        /// An example event was sent to a provider.
+        /// An example event was about to be sent to a provider.
         ExampleSent => 30, "webhook.send-example";
         /// A copy of the embedded database was started.
         BackupBegun => 31, "backup";

@@ -170,6 +170,8 @@ pub struct EventQuery {
     pub before: Option<EventId>,
     /// Only events newer than this one. If there are more than `limit`, the oldest of them are returned.
     pub after: Option<EventId>,
+    /// If there are more than `limit`, return the oldest of them instead of the newest.
+    pub oldest: bool,
     /// The maximum number of events.
     pub limit: i64,
 }

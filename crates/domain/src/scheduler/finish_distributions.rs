@@ -7,7 +7,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use super::{FAILURE_PAUSE, end_pauses};
-use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
+use crate::commands::{BlockingCommandQueue, Command, Done};
 use crate::distributions::ContinueDistribution;
 use crate::model::Requester;
 use crate::ports::{Store, StoreError, StoreExt, Timestamp};
@@ -77,19 +77,20 @@ pub fn finish_distributions(
                     }
                 }
                 Ok(_) => break,
-                Err(Refusal::Store(cause @ (StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)))) => {
-                    // Perhaps only this step exceeds the time of a statement, so others come first next time.
-                    paused.insert(entry_id, commands.context_sources.clock.now() + RETRY_PAUSE);
-                    return Err(cause);
-                }
                 Err(refusal) => {
                     let reason = refusal
                         .into_failure()
                         .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
+                    let may_be_outage =
+                        matches!(reason, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
                     let failure = FailedDistribution { entry_id, company, reason };
                     let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
                     paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                     failed.push(failure);
+                    if may_be_outage {
+                        // Ends the run during an outage. Otherwise only this step exceeded the statement timeout.
+                        store.read_snapshot(|reads| reads.unfinished_distributions())?;
+                    }
                     break;
                 }
             }

@@ -12,6 +12,7 @@ mod tests;
 mod value_examples;
 mod webhook;
 
+use guerdon_api_types::docs;
 use schemars::JsonSchema as _;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -23,7 +24,6 @@ use crate::endpoints::{ROUTES, TAGS};
 use crate::operation::Problem;
 use crate::operation::error::ErrorBody;
 use crate::operation::list::ListOf;
-use guerdon_api_types::docs;
 
 /// Generates the document; `webhooks` are the events that are sent.
 pub fn openapi(webhooks: Vec<Webhook>) -> Value {

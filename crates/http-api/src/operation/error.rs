@@ -86,7 +86,7 @@ impl ApiError {
         Self::with_faults(code, message, vec![fault])
     }
 
-    /// The cause of an internal error, or the message of another one.
+    /// The cause of an internal error; the message of any other error.
     pub(crate) fn internal_cause_or_message(&self) -> &str {
         self.details.internal_cause.as_deref().unwrap_or(&self.details.message)
     }

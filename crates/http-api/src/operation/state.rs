@@ -43,7 +43,7 @@ fn database_unavailable_error() -> ApiError {
     ApiError::unavailable("the database is not available", 2)
 }
 
-pub(super) fn aborted_call_error(cause: impl Display) -> ApiError {
+fn aborted_call_error(cause: impl Display) -> ApiError {
     ApiError::internal(format!("a database call did not finish: {cause}"))
 }
 

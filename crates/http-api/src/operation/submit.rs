@@ -112,9 +112,9 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => {
-                    ApiError::internal(format!("a request was refused like an operator's command: {refused}"))
-                }
+                Err(refused) => ApiError::internal(format!(
+                    "a request was refused with an error of the operator's commands: {refused}"
+                )),
             },
         }
     }

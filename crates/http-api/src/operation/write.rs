@@ -39,8 +39,8 @@ pub(crate) enum StepResult<I> {
     Continue(I),
 }
 
-/// An operation that changes something. The body is parsed before the transaction; its faults are reported after those
-/// of `require_object`, designation and the idempotency key (behaviour 4.1).
+/// An operation that changes something. Faults of the body are reported only after the checks of the object in the
+/// path, the designation and the idempotency key (behaviour 4.1).
 pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;

@@ -141,7 +141,8 @@ impl CommandQueue for Engine {
         };
         match pushed {
             Ok(Locking::Skip) => self.state.fast_job_ready.notify_one(),
-            Ok(Locking::Wait) => self.state.patient_job_ready.notify_all(), // not every patient worker takes every command
+            // Not every patient worker takes every command.
+            Ok(Locking::Wait) => self.state.patient_job_ready.notify_all(),
             Err(job) => job.complete_with(store_failure(StoreError::Busy)),
         }
     }

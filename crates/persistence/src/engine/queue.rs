@@ -35,8 +35,8 @@ pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 pub(crate) const SHARED_BATCH_SIZE_MAX: usize = 16;
 /// The number of retries after which a command fails because the database is busy.
 const RETRIES_MAX: u32 = 6;
-/// After this many retries, a command is executed in a separate batch.
-const RETRIES_IN_SHARED_BATCH_MAX: u32 = 3;
+/// The number of attempts in shared batches. After that, a command is executed in a separate batch.
+const SHARED_ATTEMPTS_MAX: u32 = 3;
 /// How long a large command pauses after a conflict with another transaction.
 const LARGE_RETRY_PAUSE: Duration = Duration::from_millis(250);
 
@@ -83,7 +83,7 @@ impl Job {
 
     /// Whether it must be executed in a separate batch.
     fn must_run_alone(&self) -> bool {
-        self.needs_own_batch || self.is_large() || self.retries >= RETRIES_IN_SHARED_BATCH_MAX
+        self.needs_own_batch || self.is_large() || self.retries >= SHARED_ATTEMPTS_MAX
     }
 
     /// Whether it belongs to a patient worker from the start: it locks rows of other kinds than accounts, or so

@@ -124,11 +124,11 @@ pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     // Two statements, in this order: Citus would evaluate the function on another node if the statement also read a
     // table.
     let complete = complete_before(conn)?;
-    let first_under_way = diesel::dsl::sql::<Nullable<BigInt>>(
+    let first_unfinished = diesel::dsl::sql::<Nullable<BigInt>>(
         "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM unfinished_distributions))",
     );
-    let first_under_way: Option<i64> = diesel::select(first_under_way).get_result(conn)?;
-    Ok(first_under_way.map_or(complete, |first| first.min(complete)))
+    let first_unfinished: Option<i64> = diesel::select(first_unfinished).get_result(conn)?;
+    Ok(first_unfinished.map_or(complete, |first| first.min(complete)))
 }
 
 /// The position from which the order of the journal may still change, because transactions with this or a later

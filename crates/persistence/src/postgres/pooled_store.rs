@@ -26,20 +26,12 @@ use crate::write_form::WriteForm;
 /// The number of attempts after which a unit of work fails as busy.
 const UNIT_ATTEMPTS_MAX: u32 = 6;
 
-/// Sleeps for some milliseconds, longer with each attempt. The time is random, so that competing units do not
-/// collide again.
-fn sleep_before_retry(attempts: u32) {
-    let pause_max_millis = 4_u64 << attempts.min(5);
-    let random = RandomState::new().hash_one(attempts) % pause_max_millis;
-    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: waits after a conflict, on a thread of the blocking pool
-}
-
 /// The numbers of the service's connections, and the time limit of its requests.
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// The number of connections for background jobs and the pages of the operator. More of them can run at once; each
-    /// then waits for a connection for up to a second. The health check has a separate one.
+    /// The number of connections for background jobs and the operator's pages. If more run at once, the others wait up to
+    /// a second for a connection. The health check has a separate connection.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
     /// `None` selects the form that the server needs.
@@ -210,4 +202,12 @@ impl Backend for PooledStore {
             UnitOutcome::Panicked(panic) => resume_unwind(panic),
         }
     }
+}
+
+/// Sleeps for some milliseconds, longer with each attempt. The time is random, so that competing units do not
+/// collide again.
+fn sleep_before_retry(attempts: u32) {
+    let pause_max_millis = 4_u64 << attempts.min(5);
+    let random = RandomState::new().hash_one(attempts) % pause_max_millis;
+    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: waits after a conflict, on a thread of the blocking pool
 }

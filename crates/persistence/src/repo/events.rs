@@ -46,6 +46,7 @@ impl ReadOutbox for Unit<'_> {
         }
         // Each sort order is that of an index over the wanted rows. Ids increase with time, and so do positions.
         let cursor = query.before.map(|before| (before, "<")).or(query.after.map(|after| (after, ">")));
+        let is_ascending = query.after.is_some() || query.oldest;
         let wanted = match (query.provider, query.state, query.since) {
             // Most events are delivered, so few are skipped.
             (Some(provider), None | Some(EventState::Delivered), None) => {
@@ -58,7 +59,7 @@ impl ReadOutbox for Unit<'_> {
                     let beyond = sql::<Bool>(&beyond).bind::<Identifier, _>(Id(cursor)).sql("), ");
                     wanted = wanted.filter(beyond.bind::<Identifier, _>(Id(cursor)).sql(")"));
                 }
-                if query.after.is_some() {
+                if is_ascending {
                     wanted.order((events::position.asc(), events::id.asc()))
                 } else {
                     wanted.order((events::position.desc(), events::id.desc()))
@@ -72,7 +73,7 @@ impl ReadOutbox for Unit<'_> {
                     let beyond = sql::<Bool>(&format!("{id} {side} ")).bind::<Identifier, _>(Id(cursor));
                     wanted = wanted.filter(beyond);
                 }
-                let direction = if query.after.is_some() { "ASC" } else { "DESC" };
+                let direction = if is_ascending { "ASC" } else { "DESC" };
                 wanted.order(sql::<Bool>(&format!("{id} {direction}")))
             }
         };
@@ -80,7 +81,7 @@ impl ReadOutbox for Unit<'_> {
         let convert =
             |(event, delivery): (QueuedEventRow, DeliveryStateRow)| event.into_queued_event(delivery);
         let mut found = self.list(convert, |conn| wanted.get_results(conn))?;
-        if query.after.is_some() {
+        if is_ascending {
             found.reverse();
         }
         Ok(found)

@@ -9,11 +9,11 @@ const REDEMPTION_REMOVED: &str = "
     DELETE FROM deliveries WHERE event_id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);
     DELETE FROM events WHERE id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);
     UPDATE accounts SET balance = balance - t.amount, entry_count = entry_count - 1
-      FROM transfers AS t JOIN journal_entries AS c ON c.id = t.journal_entry_id
-      WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_credit;
+      FROM transfers AS t JOIN journal_entries AS j ON j.id = t.journal_entry_id
+      WHERE j.kind = 8 AND j.points = 2 AND kind_and_owner_of_credit;
     UPDATE accounts SET balance = balance + t.amount, entry_count = entry_count - 1, spent = spent - t.amount
-      FROM transfers AS t JOIN journal_entries AS c ON c.id = t.journal_entry_id
-      WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_debit;
+      FROM transfers AS t JOIN journal_entries AS j ON j.id = t.journal_entry_id
+      WHERE j.kind = 8 AND j.points = 2 AND kind_and_owner_of_debit;
     UPDATE transfers SET debit_sequence = debit_sequence - 1 WHERE reason = 5;
     UPDATE transfers SET credit_sequence = credit_sequence - 1 WHERE reason = 5;
     DELETE FROM transfers WHERE journal_entry_id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);

@@ -188,7 +188,7 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
         Ok((reads.outbox_statistics()?, reads.unfinished_distributions()?))
     });
-    let (depth, in_transit) = match found {
+    let (depth, unfinished) = match found {
         Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
         Err(cause) => return log::warn!(cause:%; "cannot count pending events and mails"),
@@ -201,8 +201,8 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     gauge!(FAILED_MAILS).set(to_gauge(depth.mails_given_up));
     gauge!(OLDEST_EVENT_AGE).set(age.as_secs_f64());
     gauge!(OLDEST_TRANSACTION_AGE).set(depth.oldest_transaction_age.as_secs_f64());
-    gauge!(UNFINISHED_DISTRIBUTIONS).set(to_gauge(in_transit.distributions.len()));
-    gauge!(POINTS_IN_TRANSIT).set(to_gauge(in_transit.points));
+    gauge!(UNFINISHED_DISTRIBUTIONS).set(to_gauge(unfinished.distributions.len()));
+    gauge!(POINTS_IN_TRANSIT).set(to_gauge(unfinished.points));
 }
 
 /// Sets the gauge of maintenance mode.

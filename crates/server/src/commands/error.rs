@@ -26,7 +26,7 @@ impl std::fmt::Display for CommandError {
             Self::Store(cause @ StoreError::OutcomeUnknown(_)) => {
                 write!(
                     f,
-                    "{cause}; check the result before you retry; a command with --key may be repeated with the same key"
+                    "{cause}: check the result before you retry. A command with --key can be retried with the same key"
                 )
             }
             Self::Store(cause) => cause.fmt(f),

@@ -31,10 +31,10 @@ fn event_query(context: &PageContext<'_>) -> EventQuery {
         provider: filter.provider.and_then(|id| id.parse::<ProviderId>().ok()),
         state: filter.state.and_then(|state| EventState::from_name(state.name())),
         kind: filter.kind.and_then(|kind| EventKind::from_name(&kind)),
-        since: None,
         before: if let LogPosition::Before(cursor) = &position { id(cursor) } else { None },
         after: if let LogPosition::After(cursor) = &position { id(cursor) } else { None },
         limit: PAGE_SIZE + 1, // one more than is shown, to know whether there are more
+        ..EventQuery::default()
     }
 }
 

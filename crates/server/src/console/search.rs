@@ -134,7 +134,8 @@ fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundOb
     if all.iter().filter(|found| is_exact(found)).count() == 1 {
         all.retain(is_exact);
     }
-    all.truncate(SearchResult::OBJECTS_MAX);
+    all.sort_by_key(|found| !is_exact(found));
+    all.truncate(SearchResult::OBJECTS_MAX - 1); // a link to failed requests may follow
     Ok(all)
 }
 

@@ -64,18 +64,18 @@ impl SealingTask {
 
 /// Seals all committed journal entries, and returns the latest seal; `None` if there are no journal entries. Waits up
 /// to ten seconds for transactions in progress, because nothing after them can be sealed before they end. If journal
-/// entries remain unsealed, the inner error says why.
+/// entries remain unsealed, the second value says why and what to do.
 pub(crate) fn seal_all(
     store: &dyn Store,
     now: Timestamp,
-) -> Result<Result<Option<Seal>, String>, StoreError> {
+) -> Result<(Option<Seal>, Option<String>), StoreError> {
     for _ in 0..ATTEMPTS_MAX {
         if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
-            return Ok(Ok(seal));
+            return Ok((seal, None));
         }
         sleep(RETRY_INTERVAL);
     }
-    store.read_snapshot(describe_seal_delay).map(Err)
+    store.read_snapshot(describe_seal_delay).map(|delay| (None, Some(delay)))
 }
 
 /// Seals like [`seal_all`], but waits neither for a distribution that is not finished nor longer than ten seconds. If
@@ -114,8 +114,8 @@ pub(crate) fn describe_seal_delay(reads: &mut dyn ReadTx) -> Result<String, Stor
 
 /// Returns the id and the company of the oldest unfinished distribution in steps, as text for an error.
 fn describe_unfinished(reads: &mut dyn ReadTx) -> Result<Option<String>, StoreError> {
-    let in_transit = reads.unfinished_distributions()?;
-    Ok(in_transit.distributions.first().map(|(id, owner)| match owner {
+    let unfinished = reads.unfinished_distributions()?;
+    Ok(unfinished.distributions.first().map(|(id, owner)| match owner {
         Some((company, _provider)) => format!("distribution {id} of company {company} is not finished"),
         None => format!("distribution {id} is not finished"),
     }))

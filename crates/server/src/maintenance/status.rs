@@ -148,7 +148,7 @@ impl StatusSources {
 
     /// Reads the current status. Fails if the database is unavailable.
     pub(crate) fn read_status(&self) -> Result<ServiceStatus, StoreError> {
-        let (maintenance, depth, seal, in_transit) =
+        let (maintenance, depth, seal, unfinished) =
             self.store.read_snapshot(|reads| -> Result<_, StoreError> {
                 let maintenance = reads.get_setting(Setting::Maintenance)?;
                 Ok((
@@ -176,9 +176,9 @@ impl StatusSources {
             certificate_expires_at: self.certificate_expires_at().map(|end| Timestamp::new(end).to_string()),
             seal: seal
                 .map(|seal: Seal| SealStatus { sequence: seal.sequence, at: seal.created_at.to_string() }),
-            in_transit: (!in_transit.distributions.is_empty()).then_some(InTransitStatus {
-                distributions: in_transit.distributions.len(),
-                points: in_transit.points,
+            in_transit: (!unfinished.distributions.is_empty()).then_some(InTransitStatus {
+                distributions: unfinished.distributions.len(),
+                points: unfinished.points,
             }),
             last_verification: verification.as_ref().and_then(VerificationStatus::from_record),
             last_prune: prune.as_ref().and_then(PruneStatus::from_record),

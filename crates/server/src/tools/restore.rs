@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism; // tidy: the parts of an audit run in parallel
 
 use anyhow::{Context, Result, bail};
-
 use guerdon_domain::ports::{Clock as _, Setting, StoreExt};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open, stored_setting};
 use serde::Serialize;

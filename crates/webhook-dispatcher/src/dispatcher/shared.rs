@@ -26,7 +26,7 @@ pub(super) struct DispatcherState {
     pub(super) threads: usize,
     /// The number of sender threads that wait for work.
     pub(super) idle: usize,
-    /// Whether the last attempt to start a thread failed, so that an outage is logged only once.
+    /// Whether the last attempt to start a thread failed, so that repeated failures are logged only once.
     pub(super) cannot_start_thread: bool,
     pub(super) is_stopping: bool,
     /// Whether the caller of `stop` no longer waits for the dispatcher.

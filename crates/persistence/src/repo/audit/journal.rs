@@ -33,7 +33,7 @@ impl JournalProgress {
         Self { after: None, transfers: 0, recognitions: 0, unpaid_receivers: HashMap::new(), seals }
     }
 
-    /// For an audit of one company, which covers neither distributions in progress nor seals.
+    /// For an audit of one company, which covers neither unfinished distributions nor seals.
     pub(super) fn of_company() -> Self {
         Self::new(SealProgress::without_seals())
     }
@@ -85,7 +85,7 @@ impl Unit<'_> {
         });
         for id in progress.unpaid_receivers.keys() {
             findings.add_violation("in progress", || {
-                format!("a distribution in progress has no journal entry {}", id.0)
+                format!("an unfinished distribution has no journal entry {}", id.0)
             });
         }
         progress.report_counts(findings);

@@ -179,8 +179,9 @@ fn amendment_checks() -> Vec<Check> {
             "SELECT 'recognition ' || {recognition} || ' is missing, or differs from its amendments' AS detail \
              FROM journal_entries AS amendment \
              LEFT JOIN recognitions AS r ON r.id = amendment.subject_id AND r.company_id = amendment.company_id \
-             LEFT JOIN journal_entries AS j ON j.id = r.journal_entry_id WHERE amendment.{IS_AMENDMENT} AND (r.id IS NULL \
-             OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, j.share))"
+             LEFT JOIN journal_entries AS entry ON entry.id = r.journal_entry_id \
+             WHERE amendment.{IS_AMENDMENT} AND (r.id IS NULL \
+             OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, entry.share))"
         ),
     )]
 }

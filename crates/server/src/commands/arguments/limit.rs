@@ -25,11 +25,12 @@ pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32
     })
 }
 
-/// The note below a list that may be incomplete, because it has as many items as `--limit` permits.
+/// The note for a list that may be incomplete, because it has as many items as `--limit` permits; empty otherwise.
 pub(crate) fn limit_note(count: usize, limit: u32, one: &str, many: &str) -> Vec<String> {
     let is_full = count >= checked_cast::<usize, _>(limit);
-    let note =
-        || format!("there may be more than {}: use --limit to show more", format_count(count, one, many));
+    let advice =
+        if limit < LIMIT_MAX { "use --limit to show more" } else { "select fewer with other options" };
+    let note = || format!("there may be more than {}: {advice}", format_count(count, one, many));
     is_full.then(note).into_iter().collect()
 }
 

@@ -173,8 +173,8 @@ fn wait_for_distributions_of_others(
         |owner: &Option<(CompanyId, ProviderId)>| owner.is_some_and(|(company, _provider)| company != id);
     retry_until_sealable(environment.store.as_ref(), |store| {
         store.read_snapshot(|reads| {
-            let in_transit = reads.unfinished_distributions()?;
-            let is_delayed = in_transit.distributions.iter().any(|(_id, owner)| is_of_another(owner));
+            let unfinished = reads.unfinished_distributions()?;
+            let is_delayed = unfinished.distributions.iter().any(|(_id, owner)| is_of_another(owner));
             Ok(!is_delayed || reads.is_company_sealed(id)?)
         })
     })

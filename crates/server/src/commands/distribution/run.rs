@@ -89,7 +89,8 @@ impl RunnableCommand for Run {
             ControlFlow::Continue(())
         };
         let CommandEnvironment { store, commands, .. } = environment;
-        if !store.read_snapshot(|reads| reads.has_unfinished_distribution(id))? {
+        let is_unfinished = store.read_snapshot(|reads| reads.has_unfinished_distribution(id));
+        if !is_unfinished.map_err(|cause| unfinished_error(&cause))? {
             return Ok(output);
         }
         let finished =

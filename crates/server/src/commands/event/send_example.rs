@@ -71,7 +71,7 @@ impl RunnableCommand for SendExample {
             .map_err(|cause| CommandError::refused(cause.to_string()))?;
         let sender = build_event_sender(&environment.settings, &environment.keys)?;
         let event = EventId::from_uuid(SystemIds.next_id());
-        // First, so that nothing is sent without an audit entry.
+        // The audit entry comes first, so that nothing is sent without one.
         append_audit_entry(
             environment,
             |entry| entry.with_provider(id).with_object(event.as_uuid()),

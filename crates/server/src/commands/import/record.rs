@@ -9,7 +9,11 @@ use super::row::ImportRow;
 
 impl ImportRow {
     fn valid_fields(&self) -> Result<&Map<String, Value>, String> {
-        self.fields.as_ref().map_err(Clone::clone)
+        let fields = self.fields.as_ref().map_err(Clone::clone)?;
+        if fields.contains_key("company_id") {
+            return Err("company_id must not be in a row: --company selects the company".to_owned());
+        }
+        Ok(fields)
     }
 }
 

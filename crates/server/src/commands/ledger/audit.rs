@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::identifiers::{CompanyArgument, ProviderArgument};
-use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::limit::{limit_note, parse_limit};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
@@ -110,7 +110,9 @@ impl RunnableCommand for Audit {
             ..AuditLogQuery::default()
         };
         let entries = environment.store.read_snapshot(|reads| newest_entries(reads, &query))?;
-        entries.into_iter().map(AuditEntryView::from).collect::<Vec<_>>().to_output()
+        let notes = limit_note(entries.len(), self.limit, "entry", "entries");
+        let output = entries.into_iter().map(AuditEntryView::from).collect::<Vec<_>>().to_output()?;
+        Ok(CommandOutput { notes, ..output })
     }
 
     fn may_take_long(&self) -> bool {

@@ -61,8 +61,10 @@ impl RunnableCommand for Seal {
         if self.is_for_backup {
             return seal_for_backup(environment);
         }
-        let seal = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
-        let seal = seal.map_err(CommandError::Failed)?;
+        let (seal, delay) = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
+        if let Some(delay) = delay {
+            return Err(CommandError::Failed(delay));
+        }
         let seal = seal.ok_or_else(|| CommandError::refused("nothing to seal yet"))?;
         SealView::new(&seal).to_output()
     }

@@ -42,7 +42,7 @@ impl RunnableCommand for Test {
             attempts: 0,
             created_at: SystemClock.now(),
         };
-        // First, so that nothing is sent without an audit entry.
+        // The audit entry comes first, so that nothing is sent without one.
         append_audit_entry(environment, |entry| entry.with_object(mail.id), Action::MailTested)?;
         transport.send_mail(&mail).map_err(CommandError::refused)?;
         transport.close_connection();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::identifiers::ProviderArgument;
-use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::limit::{limit_note, parse_limit};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::{format_table, or_dash};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
@@ -110,6 +110,8 @@ impl RunnableCommand for List {
             writer.store_all();
         }
         let found = environment.store.read_snapshot(|reads| reads.list_failed_requests(&query))?;
-        found.into_iter().map(FailedRequestView::from).collect::<Vec<_>>().to_output()
+        let notes = limit_note(found.len(), self.limit, "request", "requests");
+        let output = found.into_iter().map(FailedRequestView::from).collect::<Vec<_>>().to_output()?;
+        Ok(CommandOutput { notes, ..output })
     }
 }
