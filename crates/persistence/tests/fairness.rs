@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep; // tidy: lets a deadline pass
 use std::time::{Duration, Instant};
 
-use guerdon_domain::ports::{Consistency, Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
+use guerdon_domain::ports::{
+    Consistency, EventQuery, Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict,
+};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::{OpenTransaction, TestDatabase, create_databases};
 use guerdon_persistence::{Access, OpenError, open};
 
+use crate::deliveries::create_events;
 use crate::support::{LedgerFixture, on_each_database};
 
 /// The request deadline, and the longest acceptable time to the response.
@@ -77,6 +80,28 @@ fn send_sixteen_concurrently<T>(
         drop(lock);
         ended
     })
+}
+
+#[test]
+fn an_erasure_reads_the_bodies_that_another_one_has_written() {
+    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+        let fixture = &LedgerFixture::new(database);
+        create_events(fixture, 1);
+        let query = EventQuery { limit: 1, ..EventQuery::default() };
+        let event = fixture.read_snapshot(|reads| reads.list_events(&query)).remove(0).id;
+        let read_bodies = || fixture.store.transaction(|tx| tx.lock_event_bodies(&[event])).unwrap();
+        std::thread::scope(|scope| {
+            let mut other = None;
+            let changed = fixture.store.transaction(|tx| {
+                tx.lock_event_bodies(&[event])?;
+                other = Some(scope.spawn(read_bodies));
+                wait_for_lock_waiters(&fixture.database, 1);
+                tx.replace_event_body(event, b"erased")
+            });
+            changed.unwrap();
+            assert_eq!(other.unwrap().join().unwrap(), [(event, b"erased".to_vec())]);
+        });
+    }
 }
 
 #[test]

@@ -14,8 +14,9 @@ pub trait ReadErasure {
 }
 
 pub trait Erasure {
-    /// The bodies of the events with these ids. Events that no longer exist are left out.
-    fn event_bodies(&mut self, ids: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
+    /// Locks the events with these ids until the transaction ends, and returns their bodies. Events that no longer exist
+    /// are left out.
+    fn lock_event_bodies(&mut self, ids: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
 
     /// Replaces the body of an event.
     fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;

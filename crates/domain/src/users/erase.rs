@@ -76,7 +76,7 @@ pub fn erase_from_events<T: Erasure + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), EraseUserError> {
     let (email, _) = erased_identity(id)?;
-    for (event, body) in tx.event_bodies(events)? {
+    for (event, body) in tx.lock_event_bodies(events)? {
         let erased = context.bodies.erase_user(&body, id, &email);
         let erased = erased.map_err(|cause: RenderError| StoreError::from(cause))?;
         if erased != body {

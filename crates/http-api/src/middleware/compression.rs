@@ -4,15 +4,19 @@ use actix_http::encoding::Encoder;
 use actix_web::HttpMessage;
 use actix_web::body::{self, BodySize, BoxBody, MessageBody as _};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{AcceptEncoding, ContentEncoding, Encoding, Header as _};
+use actix_web::http::{Method, Version};
 
 /// Smaller responses are not compressed.
 const COMPRESSED_BYTES_MIN: u64 = 1_025;
 
 /// The encoding that a client prefers, or `None` for no compression. A client that accepts no known encoding gets an
-/// uncompressed response (RFC 9110, 12.5.3).
+/// uncompressed response (RFC 9110, 12.5.3), and so does a client of HTTP/1.0: the length of a compressed response is
+/// unknown, and chunks must not be sent to it (RFC 9112, 6.1).
 pub(super) fn response_encoding(request: &ServiceRequest) -> Option<ContentEncoding> {
+    if request.version() < Version::HTTP_11 {
+        return None;
+    }
     negotiate_encoding(request, &[Encoding::zstd(), Encoding::gzip(), Encoding::identity()])
 }
 
@@ -73,6 +77,8 @@ mod tests {
         check(Some("identity;q=0"), None);
         check(Some("*;q=0"), None);
         check(Some(""), None);
+        let old = TestRequest::get().version(Version::HTTP_10).insert_header((ACCEPT_ENCODING, "gzip"));
+        assert_eq!(response_encoding(&old.to_srv_request()), None);
     }
 
     #[test]

@@ -181,9 +181,17 @@ impl ReadAccounts for Unit<'_> {
     }
 
     fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
-        let end = page.offset().saturating_add(page.limit());
         let (owner, kind, rounding) =
             (Id(account.owner_id()), account.kind().code(), Reason::Rounding.code());
+        if page.offset() > 0 {
+            // The statement below reads all entries of the pages before this one.
+            let count = accounts::table.find((owner, kind)).select(accounts::entry_count);
+            let count: Option<i64> = self.query(|conn| count.get_result(conn).optional())?;
+            if count.is_none_or(|count| page.offset() >= count) {
+                return Ok(Vec::new());
+            }
+        }
+        let end = page.offset().saturating_add(page.limit());
         let latest = LatestEntries {
             debited: owner,
             debited_kind: kind,
