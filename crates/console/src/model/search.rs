@@ -44,7 +44,7 @@ pub enum SearchOutcome {
     NoQuery,
     /// The URL contained an email address, which browsers and proxies store with the URL. The search was not performed.
     AddressInUrl,
-    /// The objects, at most as many as [`SearchResult::OBJECTS_MAX`].
+    /// The objects, at most [`SearchResult::OBJECTS_MAX`] and a link to failed requests.
     Found(Vec<FoundObject>),
 }
 
@@ -57,6 +57,6 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
-    /// The maximum number of companies or users that are listed.
+    /// The maximum number of objects that are listed, in addition to a link to failed requests.
     pub const OBJECTS_MAX: usize = 50;
 }

@@ -45,6 +45,6 @@ fn found_table(all: &[FoundObject]) -> Markup {
     };
     html! {
         (components::scrollable_table("Results", &components::column_headings(&["What", "Name or id", "Detail"]), &rows))
-        @if all.len() >= SearchResult::OBJECTS_MAX - 1 { p { "There may be more: search for a longer part of the name." } }
+        @if all.len() >= SearchResult::OBJECTS_MAX { p { "There may be more: search for a longer part of the name." } }
     }
 }

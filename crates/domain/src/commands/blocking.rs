@@ -82,9 +82,6 @@ impl BlockingCommandQueue {
             idempotent_request,
             outcome_receiver,
         });
-        outcome.recv().unwrap_or_else(|_the_command_panicked| {
-            let cause = "the command ended without an outcome".to_owned();
-            Outcome::Refused(StoreError::OutcomeUnknown(cause).into())
-        })
+        outcome.recv().unwrap_or_else(|_dropped| Outcome::Refused(Outcome::dropped_receiver_error().into()))
     }
 }

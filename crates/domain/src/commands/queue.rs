@@ -62,6 +62,13 @@ pub enum Outcome {
     Refused(Refusal),
 }
 
+impl Outcome {
+    /// The error if the receiver of a command was dropped: its worker panicked, perhaps after the commit.
+    pub fn dropped_receiver_error() -> StoreError {
+        StoreError::OutcomeUnknown("the command ended without an outcome".to_owned())
+    }
+}
+
 /// The port to which commands that move points are submitted.
 pub trait CommandQueue: Send + Sync {
     /// Accepts a command. Its receiver gets the outcome at most once, possibly before this function returns.

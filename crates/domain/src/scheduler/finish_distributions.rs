@@ -88,7 +88,7 @@ pub fn finish_distributions(
                     paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                     failed.push(failure);
                     if may_be_outage {
-                        // Ends the run during an outage. Otherwise only this step exceeded the statement timeout.
+                        // This fails during an outage. Otherwise the step alone exceeded the statement timeout.
                         store.read_snapshot(|reads| reads.unfinished_distributions())?;
                     }
                     break;

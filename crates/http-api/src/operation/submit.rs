@@ -87,10 +87,8 @@ impl ApiState {
             idempotent_request,
             outcome_receiver: Box::new(response),
         });
-        let (outcome, rendered, resources) =
-            self.await_store(receiver, &decision).await?.map_err(|_dropped| {
-                StoreError::OutcomeUnknown("the command ended without an outcome".to_owned())
-            })?;
+        let ended = self.await_store(receiver, &decision).await?;
+        let (outcome, rendered, resources) = ended.map_err(|_dropped| Outcome::dropped_receiver_error())?;
         let response = match outcome {
             Outcome::Done(_) => {
                 self.api.database_health.record_success();

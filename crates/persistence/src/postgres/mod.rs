@@ -5,10 +5,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
+use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::values::{CompanyId, UserId};
+use guerdon_domain::values::{CompanyId, EventId, UserId};
 use uuid::Uuid;
 
 use crate::engine::LockMode;
@@ -168,6 +169,14 @@ pub(crate) fn skip_transaction_id(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SAVEPOINT next_position")?;
     conn.batch_execute(LOG_EMPTY_MESSAGE)?;
     conn.batch_execute("RELEASE SAVEPOINT next_position")
+}
+
+/// Locks events against other writers, in the order of their ids, so that two transactions cannot deadlock.
+pub(crate) fn lock_events(conn: &mut Conn, ids: &[Id<EventId>]) -> QueryResult<()> {
+    diesel::sql_query("SELECT FROM events WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE")
+        .bind::<Array<Identifier>, _>(ids)
+        .execute(conn)
+        .map(drop)
 }
 
 /// Locks one row against other writers. Readers are not blocked.

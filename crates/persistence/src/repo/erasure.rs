@@ -6,7 +6,7 @@ use guerdon_domain::ports::{Erasure, ReadErasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 use ring::digest::{SHA256, digest};
 
-use super::{BOUND_VALUES_MAX, Unit, lock_row, placeholder};
+use super::{BOUND_VALUES_MAX, Unit, lock_events, placeholder};
 use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::{attempts, events, notifications};
 use crate::rows::{DbTimestamp, Id, Identifier, kind};
@@ -56,11 +56,8 @@ impl ReadErasure for Unit<'_> {
 
 impl Erasure for Unit<'_> {
     fn lock_event_bodies(&mut self, events: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
-        let mut events: Vec<Id<EventId>> = events.iter().copied().map(Id).collect();
-        events.sort_by_key(|id| id.0); // in the same order as any other transaction
-        for id in &events {
-            self.query(|conn| lock_row(conn, "events", *id))?;
-        }
+        let events: Vec<Id<EventId>> = events.iter().copied().map(Id).collect();
+        self.query(|conn| lock_events(conn, &events))?;
         let rows: Vec<(Id<EventId>, Vec<u8>)> = self.query(|conn| {
             events::table
                 .filter(events::id.eq_any(&events))

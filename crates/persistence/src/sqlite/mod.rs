@@ -118,6 +118,11 @@ pub(crate) fn skip_transaction_id(_conn: &mut Conn) -> QueryResult<()> {
 }
 
 /// Does nothing: with a single writer there is nothing to lock.
+pub(crate) fn lock_events(_conn: &mut Conn, _ids: &[Id<EventId>]) -> QueryResult<()> {
+    Ok(())
+}
+
+/// Does nothing: with a single writer there is nothing to lock.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     _conn: &mut Conn,
     _table: &'static str,

@@ -4,12 +4,12 @@ use guerdon_console::model::{FoundKind, FoundObject, SearchOutcome, SearchResult
 use guerdon_console::{Frame, SEARCH_PATH, pages};
 use guerdon_domain::any_provider;
 use guerdon_domain::ports::{FailedRequestQuery, StoreError};
-use guerdon_domain::values::{CompanyId, EmailAddress, EventId, ProviderId, RecognitionId, UserId};
+use guerdon_domain::values::{
+    CompanyId, EmailAddress, EventId, ProviderId, RecognitionId, UserId, checked_cast,
+};
 use uuid::Uuid;
 
 use super::{PageContext, Rendered};
-
-const LIMIT: i64 = 50;
 
 /// Renders the objects that a text identifies. If it identifies exactly one object, redirects to the page of that
 /// object.
@@ -61,7 +61,7 @@ fn find_objects(
 }
 
 fn find_users(context: &mut PageContext<'_>, email: &EmailAddress) -> Result<Vec<FoundObject>, StoreError> {
-    let found = context.reads.find_users_by_email(email, LIMIT)?;
+    let found = context.reads.find_users_by_email(email, checked_cast(SearchResult::OBJECTS_MAX))?;
     found.into_iter().map(|(user, company)| to_user(context, user, company)).collect()
 }
 
@@ -121,7 +121,7 @@ fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundOb
             detail: String::new(),
         })
         .collect();
-    let companies = context.reads.search_companies(text, LIMIT)?;
+    let companies = context.reads.search_companies(text, checked_cast(SearchResult::OBJECTS_MAX))?;
     all.extend(companies.into_iter().map(|company| FoundObject {
         kind: FoundKind::Company,
         path: format!("/companies/{}", company.id),
@@ -135,7 +135,7 @@ fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundOb
         all.retain(is_exact);
     }
     all.sort_by_key(|found| !is_exact(found));
-    all.truncate(SearchResult::OBJECTS_MAX - 1); // a link to failed requests may follow
+    all.truncate(SearchResult::OBJECTS_MAX);
     Ok(all)
 }
 

@@ -93,8 +93,8 @@ impl RunnableCommand for List {
         let state = self.state.map(EventState::from);
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);
-        let oldest = self.oldest;
-        let query = EventQuery { provider, state, since, oldest, limit, ..EventQuery::default() };
+        let query =
+            EventQuery { provider, state, since, oldest: self.oldest, limit, ..EventQuery::default() };
         let events = environment.store.read_snapshot(|reads| reads.list_events(&query))?;
         let notes = limit_note(events.len(), self.limit, "event", "events");
         let output = events.iter().map(ListedEventView::from_event).collect::<Vec<_>>().to_output()?;
