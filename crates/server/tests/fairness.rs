@@ -1,8 +1,14 @@
-//! A locked wallet delays only the requests that need it.
+//! A provider whose requests wait for the database delays no other provider.
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
+use crate::support::service::{ApiResponse, TestService};
 use crate::support::{SampleCompany, for_each_database};
+
+/// The concurrent requests of the provider that is delayed: more than the service has connections.
+const DELAYED_REQUESTS: usize = 30;
 
 #[test]
 fn requests_blocked_by_a_locked_wallet_delay_no_others() {
@@ -53,4 +59,68 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
         assert_eq!(locked.read_balance(service, wallet, "peer_wallet"), Some(100));
         assert_eq!(locked.send_recognition(service, wallet, &[&locked.users[1]], 1).status, 201);
     });
+}
+
+#[test]
+fn slow_reads_of_one_provider_delay_no_other_provider() {
+    for_each_database(|service| {
+        let (slow, other) = (SampleCompany::create(service, 1), SampleCompany::create(service, 1));
+        let (received, company) = (
+            format!("/v1/users/{}/recognitions_received", slow.users[0]),
+            format!("/v1/companies/{}", other.company),
+        );
+        delay_one_provider(
+            service,
+            "LOCK TABLE recognitions IN ACCESS EXCLUSIVE MODE",
+            &|| service.get(&slow.provider, &received),
+            &|| service.get(&other.provider, &company),
+        );
+    });
+}
+
+#[test]
+fn slow_writes_of_one_provider_delay_no_other_provider() {
+    for_each_database(|service| {
+        let (slow, other) = (SampleCompany::create(service, 1), SampleCompany::create(service, 1));
+        let rename = |sample: &SampleCompany| {
+            let path = format!("/v1/users/{}", sample.users[0]);
+            service.put(&sample.provider, &path, &json!({"first_name": "Grace"}))
+        };
+        delay_one_provider(
+            service,
+            &format!("SELECT FROM users WHERE id = '{}' FOR UPDATE", slow.users[0]),
+            &|| rename(&slow),
+            &|| rename(&other),
+        );
+    });
+}
+
+/// While another session holds a lock, sends many requests that wait for the lock, and others one after the other,
+/// each of which must succeed at once.
+fn delay_one_provider(
+    service: &TestService,
+    lock: &str,
+    send_delayed: &(dyn Fn() -> ApiResponse + Sync),
+    send_other: &(dyn Fn() -> ApiResponse + Sync),
+) {
+    if service.database.is_embedded() {
+        return; // only the service can take locks in the embedded database
+    }
+    let held = service.database.begin_and_execute(lock);
+    let waits = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let (mut rounds, mut longest) = (0, Duration::ZERO);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..DELAYED_REQUESTS).map(|_| scope.spawn(send_delayed)).collect();
+        let all_ended = || all.iter().all(std::thread::ScopedJoinHandle::is_finished);
+        while service.database.count_rows(waits) < 1 && !all_ended() {}
+        while !all_ended() && rounds < 90 {
+            let since = Instant::now();
+            assert_eq!(send_other().status, 200);
+            rounds += 1;
+            longest = longest.max(since.elapsed());
+        }
+        drop(held);
+    });
+    assert!(rounds > 0 && longest < Duration::from_millis(900), "{rounds}: {longest:?}");
+    assert_eq!(send_delayed().status, 200);
 }

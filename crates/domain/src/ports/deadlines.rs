@@ -83,7 +83,7 @@ mod tests {
         );
         check(Deadlines::IDEMPOTENCY_KEY, "| retries of a request in progress | wait for up to {} s |");
         check(Deadlines::START, "providers take turns; each begins within {} s |");
-        check(Deadlines::PERMIT, "a provider that has 8 of them waits for up to {} s while others wait |");
+        check(Deadlines::PERMIT, "providers share them, and wait for up to {} s |");
         check(
             Deadlines::START,
             "| other database calls | 256 running or waiting for a thread, the wait at most {} s |",

@@ -92,5 +92,5 @@ pub use statistics::{
     CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts, ProviderHour,
     ReadStatistics, ServiceHour, Statistics, UndeliveredCounts, days_since_epoch, hours_since_epoch,
 };
-pub use store::{Consistency, LedgerTx, ReadTx, Store, StoreExt, Tx, Verdict};
+pub use store::{Consistency, LedgerTx, ReadTx, Store, StoreCapacity, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, UserQuery, Users};

@@ -101,8 +101,21 @@ pub enum Consistency {
     PerStatementNoWait,
 }
 
+/// How many units of work a store accepts at once. Further units wait, and may fail with
+/// `StoreError::Unavailable`.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreCapacity {
+    /// Concurrent calls of [`Store::run_read`].
+    pub reads: usize,
+    /// Concurrent calls of [`Store::run_transaction`].
+    pub transactions: usize,
+}
+
 /// The database. Object-safe; shared as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
+    /// How many units of work the store accepts at once.
+    fn capacity(&self) -> StoreCapacity;
+
     /// Runs `work` in one transaction and returns once the commit is durable. May run `work` again from the
     /// start if the transaction conflicted with another one, so `work` must not have effects outside the
     /// transaction. If any call inside fails, the transaction rolls back, whatever the verdict.

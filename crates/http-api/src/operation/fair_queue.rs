@@ -25,7 +25,6 @@ const WAITING_REQUESTS: &str = "guerdon_http_requests_waiting";
 /// The permits for requests of one kind.
 pub(crate) struct FairQueue {
     kind: &'static str,
-    capacity: usize,
     provider_queues: Mutex<ProviderQueues>,
 }
 
@@ -36,10 +35,10 @@ pub(crate) struct RequestPermit {
 }
 
 impl FairQueue {
-    /// Creates a queue with `capacity` permits, which must be more than two fair shares.
+    /// Creates a queue with `capacity` permits. A fair share is a third of them, but at most eight.
     pub(crate) fn new(kind: &'static str, capacity: usize) -> Arc<Self> {
         gauge!(WAITING_REQUESTS, "kind" => kind).set(0.0);
-        Arc::new(Self { kind, capacity, provider_queues: Mutex::default() })
+        Arc::new(Self { kind, provider_queues: Mutex::new(ProviderQueues::new(capacity)) })
     }
 
     /// Waits for a permit. Fails with 503 after the deadline for permits, or if too many requests of the provider wait
@@ -50,7 +49,7 @@ impl FairQueue {
     ) -> Result<RequestPermit, ApiError> {
         let receiver = {
             let mut queues = lock_mutex(&self.provider_queues);
-            if queues.can_start(provider, self.capacity) {
+            if queues.can_start(provider) {
                 queues.start_request(provider);
                 return Ok(self.new_permit(provider));
             }
@@ -99,7 +98,7 @@ impl Drop for RequestPermit {
     fn drop(&mut self) {
         lock_mutex(&self.queue.provider_queues).end_request(self.provider);
         loop {
-            let next = lock_mutex(&self.queue.provider_queues).next_waiter(self.queue.capacity);
+            let next = lock_mutex(&self.queue.provider_queues).next_waiter();
             let Some((provider, first)) = next else { return };
             drop(first.send(self.queue.new_permit(provider))); // if the request no longer waits, the permit is dropped and thereby freed
         }
@@ -164,8 +163,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn providers_alternate_and_each_keeps_its_order() {
-        let queue = FairQueue::new("write", 17);
-        let first_permits = acquire_permits(&queue, 9, 9).await;
+        let queue = FairQueue::new("write", 24);
+        let first_permits = acquire_permits(&queue, 9, 16).await;
         let second_permits = acquire_permits(&queue, 8, 8).await;
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut waiting = Vec::new();
@@ -188,9 +187,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_queue_is_bounded_and_skips_requests_that_were_cancelled() {
-        let queue = FairQueue::new("write", 17);
+        let queue = FairQueue::new("write", 24);
         let (first_permits, second_permits) =
-            (acquire_permits(&queue, 1, 9).await, acquire_permits(&queue, 2, 8).await);
+            (acquire_permits(&queue, 1, 16).await, acquire_permits(&queue, 2, 8).await);
         let waiting: Vec<_> = (0..WAITING_PER_PROVIDER_MAX).map(|_| request_permit(&queue, 3)).collect();
         while lock_mutex(&queue.provider_queues)
             .by_provider

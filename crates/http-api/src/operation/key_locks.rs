@@ -1,11 +1,11 @@
 //! Locks for the idempotency keys of requests in progress in this process. A retry waits here without occupying a
 //! thread or a database connection.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use guerdon_domain::idempotency::IdempotencyKey;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
 use crate::mutex::lock_mutex;
@@ -13,12 +13,24 @@ use crate::mutex::lock_mutex;
 /// The keys in progress.
 #[derive(Default)]
 pub(crate) struct KeyLocks {
-    keys: Mutex<HashSet<IdempotencyKey>>,
-    unlocked: Notify,
+    keys: Mutex<HashMap<IdempotencyKey, KeyInUse>>,
 }
 
-/// A key in progress. Dropping it frees the key.
+#[derive(Default)]
+struct KeyInUse {
+    /// The requests that hold the key or wait for it.
+    request_count: usize,
+    lock: Arc<AsyncMutex<()>>,
+}
+
+/// A key in progress. Dropping it frees the key for the request that has waited longest.
 pub(crate) struct KeyLock {
+    _guard: OwnedMutexGuard<()>, // dropped before the request is no longer counted
+    _request: CountedRequest,
+}
+
+/// A request that holds or waits for a key, until it is dropped.
+struct CountedRequest {
     locks: Arc<KeyLocks>,
     key: IdempotencyKey,
 }
@@ -30,21 +42,26 @@ impl KeyLocks {
         key: &IdempotencyKey,
         deadline: Instant,
     ) -> Option<KeyLock> {
-        loop {
-            // Created before the check, so that a key that becomes free after the check is noticed.
-            let unlocked_signal = self.unlocked.notified();
-            if lock_mutex(&self.keys).insert(key.clone()) {
-                return Some(KeyLock { locks: Arc::clone(self), key: key.clone() });
-            }
-            timeout_at(deadline, unlocked_signal).await.ok()?;
-        }
+        let lock = {
+            let mut keys = lock_mutex(&self.keys);
+            let in_use = keys.entry(key.clone()).or_default();
+            in_use.request_count += 1;
+            Arc::clone(&in_use.lock)
+        };
+        let request = CountedRequest { locks: Arc::clone(self), key: key.clone() };
+        let guard = timeout_at(deadline, lock.lock_owned()).await.ok()?;
+        Some(KeyLock { _guard: guard, _request: request })
     }
 }
 
-impl Drop for KeyLock {
+impl Drop for CountedRequest {
     fn drop(&mut self) {
-        lock_mutex(&self.locks.keys).remove(&self.key);
-        self.locks.unlocked.notify_waiters();
+        let mut keys = lock_mutex(&self.locks.keys);
+        let Some(in_use) = keys.get_mut(&self.key) else { return };
+        in_use.request_count -= 1;
+        if in_use.request_count == 0 {
+            keys.remove(&self.key);
+        }
     }
 }
 
@@ -69,6 +86,7 @@ mod tests {
         assert!(locks.acquire_lock(&idempotency_key("b"), now).await.is_some());
         drop(first);
         assert!(locks.acquire_lock(&idempotency_key("a"), now).await.is_some());
+        assert!(lock_mutex(&locks.keys).is_empty());
     }
 
     #[actix_web::test]
@@ -83,5 +101,6 @@ mod tests {
         tokio::task::yield_now().await;
         drop(first);
         assert!(retry.await.unwrap());
+        assert!(lock_mutex(&locks.keys).is_empty());
     }
 }

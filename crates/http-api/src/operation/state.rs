@@ -24,10 +24,8 @@ use crate::operation::{ApiError, CommitDecision};
 /// The maximum number of store calls that run or wait for a thread. Further calls fail with 503.
 const STORE_CALLS_MAX: usize = 256;
 
-/// The maximum number of read requests in progress, each of which needs a thread, and of write requests, most of which
-/// wait in a queue of the store.
-const READS_IN_PROGRESS_MAX: usize = 24;
-const WRITES_IN_PROGRESS_MAX: usize = 136;
+/// The reads of the store that are kept free for lookups of credentials, which need no permit.
+const CREDENTIAL_READS: usize = 2;
 
 /// The memory for large bodies that are being read or wait to be processed.
 const BODY_MEMORY: MemoryLimits =
@@ -60,7 +58,8 @@ pub(crate) struct ApiState {
     pub(crate) work_memory: Arc<MemoryBudget>,
     pub(crate) body_parser: BodyParser,
     store_failure_throttle: LogThrottle<String>,
-    /// The requests in progress, shared fairly between providers.
+    /// The requests in progress, shared fairly between providers. There are not more than the store executes
+    /// concurrently: a request that waited in the store would wait without regard to its provider.
     pub(crate) read_queue: Arc<FairQueue>,
     pub(crate) write_queue: Arc<FairQueue>,
     store_calls: Arc<Semaphore>,
@@ -68,14 +67,15 @@ pub(crate) struct ApiState {
 
 impl ApiState {
     pub(crate) fn new(api: Api) -> Arc<Self> {
+        let capacity = api.store.capacity();
         Arc::new(Self {
             key_locks: Arc::default(),
             body_memory: MemoryBudget::new("body", BODY_MEMORY),
             work_memory: MemoryBudget::new("work", WORK_MEMORY),
             body_parser: BodyParser::new(),
             store_failure_throttle: LogThrottle::default(),
-            read_queue: FairQueue::new("read", READS_IN_PROGRESS_MAX),
-            write_queue: FairQueue::new("write", WRITES_IN_PROGRESS_MAX),
+            read_queue: FairQueue::new("read", capacity.reads.saturating_sub(CREDENTIAL_READS)),
+            write_queue: FairQueue::new("write", capacity.transactions),
             store_calls: Arc::new(Semaphore::new(STORE_CALLS_MAX)),
             api,
         })

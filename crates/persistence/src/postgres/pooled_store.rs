@@ -8,8 +8,9 @@ use std::time::Duration;
 use diesel::prelude::*;
 use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
 use guerdon_domain::ports::{
-    Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
+    Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreCapacity, StoreError, Tx, Verdict,
 };
+use guerdon_domain::values::checked_cast;
 
 use super::error_classes::is_unique_violation;
 use super::limits::UnitLimits;
@@ -40,7 +41,7 @@ pub(crate) struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 7, time_limit: Deadlines::COMMIT, write_form: None }
+        Self { writes: 12, reads: 16, background: 7, time_limit: Deadlines::COMMIT, write_form: None }
     }
 }
 
@@ -120,6 +121,11 @@ impl PooledStore {
 }
 
 impl Store for PooledStore {
+    fn capacity(&self) -> StoreCapacity {
+        let [reads, transactions] = [&self.reads, &self.writes].map(|pool| checked_cast(pool.max_size()));
+        StoreCapacity { reads, transactions }
+    }
+
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut connection = self.writes.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
         schema_check::find_schema_differences(&mut connection.conn)

@@ -18,7 +18,10 @@ use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
 use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
-use guerdon_domain::ports::{Consistency, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict};
+use guerdon_domain::ports::{
+    Consistency, LedgerAccess, Notifiers, ReadTx, Store, StoreCapacity, StoreError, Tx, Verdict,
+};
+use guerdon_domain::values::checked_cast;
 
 use super::checkpoint_thread::CheckpointThread;
 use super::read_unit::read_on;
@@ -33,6 +36,10 @@ use crate::pool::wait_metrics::record_wait;
 
 /// A command that affects more objects than this is committed separately, so that others do not wait for it.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
+
+/// The maximum number of concurrent transactions, all but one of which wait for the writer. The more wait, the more
+/// share a commit.
+const TRANSACTIONS_MAX: usize = 136;
 
 /// A panic outside the work of a unit. The savepoint of the unit may be lost.
 const PANICKED: &str = "a unit of work panicked";
@@ -146,6 +153,10 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
+    fn capacity(&self) -> StoreCapacity {
+        StoreCapacity { reads: checked_cast(self.readers.max_size()), transactions: TRANSACTIONS_MAX }
+    }
+
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut connection = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
         schema_check::find_schema_differences(&mut connection.conn)

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::migrations::check_sqlite;
 use crate::pool::create_pool;
 
-const READER_CONNECTIONS: u32 = 8;
+const READER_CONNECTIONS: u32 = 16;
 /// The number of readers for background jobs.
 const BACKGROUND_READERS: u32 = 3;
 /// The page cache of each reader in KiB. The cache of a command is larger, because a command reads more.

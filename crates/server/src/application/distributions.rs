@@ -165,7 +165,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
-    use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, Tx, Verdict};
+    use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, StoreCapacity, Tx, Verdict};
     use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
 
     use super::*;
@@ -176,6 +176,10 @@ mod tests {
     }
 
     impl Store for UnreliableStore {
+        fn capacity(&self) -> StoreCapacity {
+            self.store.capacity()
+        }
+
         fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
             self.store.run_transaction(work)
         }

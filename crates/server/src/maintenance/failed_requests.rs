@@ -65,7 +65,7 @@ mod tests {
     use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
     use guerdon_domain::ports::{
         Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx,
-        StoreError, Tx, Verdict,
+        StoreCapacity, StoreError, Tx, Verdict,
     };
     use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
     use tempfile::TempDir;
@@ -93,6 +93,10 @@ mod tests {
     }
 
     impl Store for UnreliableStore {
+        fn capacity(&self) -> StoreCapacity {
+            self.store.capacity()
+        }
+
         fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
             self.transactions.fetch_add(1, Ordering::Relaxed);
             if self.is_failing.load(Ordering::Relaxed) {

@@ -8,16 +8,18 @@ use tokio::sync::oneshot::Sender;
 use super::{RequestPermit, provider_busy_error};
 use crate::operation::ApiError;
 
-/// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
-/// hold none.
-const FAIR_SHARE: usize = 8;
+/// The maximum of a fair share.
+const FAIR_SHARE_MAX: usize = 8;
 /// The maximum number of waiting requests of one provider. It is high because a refusal costs a fifth of the processor
 /// time of a response: a client with many connections that ignores `Retry-After` costs less if it waits than if it is
 /// refused again and again.
 pub(super) const WAITING_PER_PROVIDER_MAX: usize = 1_024;
 
-#[derive(Default)]
 pub(super) struct ProviderQueues {
+    capacity: usize,
+    /// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
+    /// hold none.
+    fair_share: usize,
     pub(super) in_progress: usize,
     pub(super) by_provider: HashMap<ProviderId, ProviderQueue>,
     /// The waiting providers, in the order in which they get permits.
@@ -31,13 +33,23 @@ pub(super) struct ProviderQueue {
 }
 
 impl ProviderQueues {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            fair_share: (capacity / 3).clamp(1, FAIR_SHARE_MAX),
+            in_progress: 0,
+            by_provider: HashMap::new(),
+            waiting_providers: VecDeque::new(),
+        }
+    }
+
     /// Whether a new request may start without waiting.
-    pub(super) fn can_start(&self, provider: ProviderId, capacity: usize) -> bool {
+    pub(super) fn can_start(&self, provider: ProviderId) -> bool {
         let own_in_progress = self.by_provider.get(&provider).map_or(0, |queue| queue.in_progress);
-        let free_permits = capacity.saturating_sub(self.in_progress);
+        let free_permits = self.capacity.saturating_sub(self.in_progress);
         // If a permit is free, all waiting providers have their full share.
-        (free_permits > 0 && own_in_progress < FAIR_SHARE)
-            || (free_permits > FAIR_SHARE && self.waiting_providers.is_empty())
+        (free_permits > 0 && own_in_progress < self.fair_share)
+            || (free_permits > self.fair_share && self.waiting_providers.is_empty())
     }
 
     pub(super) fn start_request(&mut self, provider: ProviderId) {
@@ -80,13 +92,13 @@ impl ProviderQueues {
 
     /// Takes the next waiting request that may have a free permit from its queue. The request counts as in progress
     /// from now on.
-    pub(super) fn next_waiter(&mut self, capacity: usize) -> Option<(ProviderId, Sender<RequestPermit>)> {
-        while self.in_progress < capacity {
+    pub(super) fn next_waiter(&mut self) -> Option<(ProviderId, Sender<RequestPermit>)> {
+        while self.in_progress < self.capacity {
             let is_alone = self.waiting_providers.len() <= 1;
-            let free_permits = capacity - self.in_progress;
+            let free_permits = self.capacity - self.in_progress;
             let is_eligible = |provider: &ProviderId| {
                 let own_in_progress = self.by_provider.get(provider).map_or(0, |queue| queue.in_progress);
-                own_in_progress < FAIR_SHARE || (is_alone && free_permits > FAIR_SHARE)
+                own_in_progress < self.fair_share || (is_alone && free_permits > self.fair_share)
             };
             let index = self.waiting_providers.iter().position(is_eligible)?;
             let provider = self.waiting_providers.remove(index)?;
