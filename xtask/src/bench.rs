@@ -37,9 +37,9 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Measure the service on SQLite and on PostgreSQL, and compare it with minimal programs on the same machine
 ///
-/// Builds the release binary, starts temporary services on loopback, and prints a table. Writes the same as CSV and as
-/// a picture to target/bench/. All cases take a quarter of an hour on two cores, a single one takes one or two minutes.
-/// Keep the machine otherwise idle. docs/performance.md explains each number.
+/// Builds the release binary, starts temporary services on loopback, and prints a table. Also writes the results as
+/// CSV, and the ratios as an SVG chart, to target/bench/. All cases take a quarter of an hour on two cores, a single
+/// one takes one or two minutes. Keep the machine otherwise idle. docs/performance.md explains each number.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The cases to measure [default: all]

@@ -108,7 +108,7 @@ enum Campaign {
     Refusals,
     /// Randomly damaged requests, and damaged input for each parser
     Fuzz,
-    /// The death of a PostgreSQL primary, with promotion of its standby
+    /// Failure of a PostgreSQL primary, and promotion of its standby
     Failover,
     /// Two cells behind HAProxy: a failover in one, reloads and rolling restarts
     Cells,

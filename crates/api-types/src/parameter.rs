@@ -45,7 +45,7 @@ pub struct FieldFault {
     pub fields: Vec<String>,
     /// A sentence for the client that names the fields and the rule.
     pub message: String,
-    /// The message without the names of unknown fields; `None` if it has none.
+    /// The message without the names of unknown fields; `None` if the fault does not concern unknown fields.
     rule: Option<&'static str>,
 }
 

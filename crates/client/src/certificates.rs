@@ -10,7 +10,7 @@ pub(crate) fn read_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match certificates {
         Ok(certificates) if certificates.is_empty() => {
-            Err(Error::Certificate("the file contains no certificate".to_owned()))
+            Err(Error::Certificate("the PEM contains no certificate".to_owned()))
         }
         Ok(certificates) => Ok(certificates),
         Err(cause) => Err(Error::Certificate(cause.to_string())),

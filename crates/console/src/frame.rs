@@ -139,7 +139,7 @@ pub(crate) fn render_frame(frame: &Frame, at: PagePosition, title: &str, main: &
                     (main)
                 }
                 footer {
-                    p { "Guerdon " (frame.version) ", read at " (time_format::render_timestamp(frame.now)) " UTC." }
+                    p { "Guerdon " (frame.version) ", page loaded at " (time_format::render_timestamp(frame.now)) " UTC." }
                     p { "All times are UTC. This console is read-only; use the commands to make changes." }
                 }
             }

@@ -13,8 +13,9 @@ pub fn find_company<R: ReadCompanies + ?Sized>(
     Ok(reads.find_company(scope, id)?.own().map(|found| found.company))
 }
 
-/// Locks and finds a company of any provider. Its provider cannot change until the transaction ends.
-pub(crate) fn lock_and_find_company<T: Locks + ReadCompanies + ?Sized>(
+/// Takes the shared lock on a company's provider, and finds the company. Its provider cannot change until the
+/// transaction ends; its row is not locked.
+pub(crate) fn lock_provider_and_find_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     id: CompanyId,
 ) -> Result<Option<Company>, StoreError> {

@@ -6,7 +6,7 @@ use crate::ports::{AuditLogQuery, ReadAuditLog, StoreError};
 pub use crate::model::{Action, AuditEntry};
 
 /// Returns the newest entries that match the query.
-pub fn newest_entries<R: ReadAuditLog + ?Sized>(
+pub fn list_newest_entries<R: ReadAuditLog + ?Sized>(
     reads: &mut R,
     query: &AuditLogQuery,
 ) -> Result<Vec<AuditEntry>, StoreError> {

@@ -1,4 +1,4 @@
-//! Events: their kinds and states, the facts that they contain (the dispatcher renders them), and replays.
+//! Events: their kinds and states, the facts that their bodies must contain, and replays.
 
 use crate::ports::{Context, ReadProviders, ReplayCursor, ReplayQuery, Replays, StoreError, Timestamp};
 use crate::values::{EventId, ProviderId};
@@ -99,7 +99,7 @@ impl BulkReplay {
         }
     }
 
-    /// Selects all pending, all exhausted or all unaddressed events, or those of several of these states. Delivered
+    /// @@
     /// events are never selected.
     pub fn of_states(states: &[EventState]) -> Self {
         let states: Vec<EventState> =
@@ -142,7 +142,7 @@ impl BulkReplay {
 }
 
 /// Runs a step of a replay that the operator requested. Fails if the provider does not exist.
-pub fn replay_all<T: ReadProviders + Replays + ?Sized>(
+pub fn run_operator_replay_step<T: ReadProviders + Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,
     replay: &BulkReplay,

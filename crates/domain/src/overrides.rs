@@ -8,7 +8,7 @@ use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutc
 use crate::model::EntryKind;
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::StoreError;
-use crate::reserve::alert_if_low;
+use crate::reserve::queue_alert_on_crossing;
 use crate::values::UserId;
 use crate::wallets::{Account, WalletType};
 
@@ -88,7 +88,7 @@ impl Decide for OverrideBalance {
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(OverrideError::NoSuchWallet)),
         };
         if paid.transfer_count > 0 {
-            alert_if_low(company, paid.threshold_crossing, facts, changes, context)?;
+            queue_alert_on_crossing(company, paid.threshold_crossing, facts, changes, context)?;
             changes.journal_entries.push(entry);
         } else {
             changes.unchanged_company = Some(company.id);

@@ -39,7 +39,8 @@ impl Pruned {
     }
 }
 
-/// Deletes everything that is past its retention period, and writes one audit entry if it deleted anything.
+/// Deletes everything that is past its retention period, and writes one audit entry if it deleted anything other than
+/// statistics.
 ///
 /// # Errors
 ///

@@ -24,14 +24,14 @@ pub struct FailedRequestBuffer {
 
 #[derive(Debug, Default)]
 struct Buffered {
-    client_errors: FairQueues,
-    server_errors: FairQueues,
+    client_errors: ProviderBuffers,
+    server_errors: ProviderBuffers,
 }
 
 /// A queue for each provider, and one for requests without valid credentials. Each keeps its newest requests. When the
 /// total is reached, the longest queue drops its oldest request.
 #[derive(Debug, Default)]
-struct FairQueues {
+struct ProviderBuffers {
     queues: HashMap<Option<ProviderId>, VecDeque<FailedRequest>>,
     length: usize,
 }
@@ -61,12 +61,12 @@ impl FailedRequestBuffer {
 }
 
 impl Buffered {
-    fn queues_of(&mut self, request: &FailedRequest) -> &mut FairQueues {
+    fn queues_of(&mut self, request: &FailedRequest) -> &mut ProviderBuffers {
         if request.is_server_error() { &mut self.server_errors } else { &mut self.client_errors }
     }
 }
 
-impl FairQueues {
+impl ProviderBuffers {
     fn push(&mut self, request: FailedRequest) {
         let provider = request.provider_id;
         let queue = self.queues.entry(provider).or_default();

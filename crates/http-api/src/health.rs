@@ -97,9 +97,9 @@ impl DatabaseHealth {
         is_recent(lock_mutex(&self.0).query_succeeded_at)
     }
 
-    /// Whether the database hangs: a health query has been in progress for too long, and no request's query has
-    /// succeeded since it began. The second condition is needed because a health query may wait for a connection while
-    /// the service is busy.
+    /// Whether the database hangs: the health query in progress started at least 1.5 s ago, and no request's query has
+    /// succeeded within the last 1.5 s. The second condition is needed because a health query may wait for a connection
+    /// while the service is busy.
     pub(crate) fn is_hanging(&self) -> bool {
         let observations = lock_mutex(&self.0);
         observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)

@@ -1,4 +1,4 @@
-//! Counts responses for the daily statistics.
+//! Counts responses for the hourly statistics that the console shows.
 
 use std::mem;
 use std::sync::Mutex;

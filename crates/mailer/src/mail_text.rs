@@ -43,7 +43,7 @@ fn reserve_low(company: &NotifiedCompany, threshold: Points, balance: Points) ->
          What to do: ask the operator of your recognition service to deposit at least {missing} for the company {id}.\n\n\
          Until then: the company can send recognitions as long as the reserve covers them. Points in the wallets of \
          users are not affected.\n\n\
-         This mail is sent once each time the reserve falls below {threshold}. You receive it as an \
+         This email is sent once each time the reserve falls below {threshold}. You receive it as an \
          administrator of {name}, or because your address is registered for these alerts.\n"
     );
     MailText { subject, body }
@@ -65,7 +65,7 @@ fn distribution_refused(
          for the company {id}.\n\n\
          Until then: the distribution is retried every hour for a day. If it cannot be paid within that time, it is \
          skipped, and the schedule continues with its next date.\n\n\
-         This mail is sent once for each date that cannot be paid. You receive it as an administrator of {name}, or \
+         This email is sent once for each date that cannot be paid. You receive it as an administrator of {name}, or \
          because your address is registered for its alerts.\n"
     );
     MailText { subject, body }
@@ -88,7 +88,7 @@ fn certificate_expiring(company: &NotifiedCompany, end: Timestamp, has_expired: 
          What to do: create a new certificate at your identity provider, and send its metadata file to the operator \
          of your recognition service.\n\n\
          {sign_on}\n\n\
-         This mail is sent once for each certificate. You receive it as an administrator of {name}.\n"
+         This email is sent once for each certificate. You receive it as an administrator of {name}.\n"
     );
     MailText { subject, body }
 }

@@ -3,8 +3,8 @@
 //! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are
 //! past their retention. The first range, which is created together with the others of a new database, contains
 //! everything before them, such as the events of an imported company, and is never dropped. Events outside all ranges
-//! are in the default partitions. From both, events are deleted row by row. The three tables have the same ranges, and
-//! their partitions the same suffixes.
+//! are in the default partitions. Events in the first range and in the default partitions are deleted row by row. The
+//! three tables have the same ranges, and their partitions the same suffixes.
 //!
 //! A default partition must stay small: PostgreSQL reads all of it, under an exclusive lock, before it creates another
 //! partition.
@@ -15,7 +15,7 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
-use guerdon_domain::companies::HANDED_OVER_DELIVERY;
+use guerdon_domain::companies::HANDED_OVER_DELIVERY_STATE;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::EventId;
@@ -216,7 +216,7 @@ fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResu
     let in_state =
         |state: i16| format!("EXISTS (SELECT FROM deliveries_{} WHERE state = {state})", range.suffix);
     let states = [EventState::Pending, EventState::Exhausted, EventState::Unaddressed].map(EventState::code);
-    let all: Vec<String> = states.into_iter().chain([HANDED_OVER_DELIVERY]).map(in_state).collect();
+    let all: Vec<String> = states.into_iter().chain([HANDED_OVER_DELIVERY_STATE]).map(in_state).collect();
     let any = all.join(" OR ");
     diesel::select(sql::<Bool>(&any)).get_result(conn)
 }

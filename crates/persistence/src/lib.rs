@@ -22,7 +22,7 @@ mod url;
 mod write_form;
 
 pub use access::{Access, OpenDatabase, OpenError};
-pub use open::{migrate, open, open_with_notifiers, stored_setting};
+pub use open::{migrate, open, open_with_notifiers, read_stored_setting};
 pub use postgres::cross_process_notifier::CrossProcessNotifier;
 pub use sqlite::backup_copy::copy_sqlite;
 pub use url::DatabaseUrl;

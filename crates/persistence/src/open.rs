@@ -28,8 +28,8 @@ pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenErr
     open_with_notifiers(url, access, Notifiers::default()).map(|opened| opened.requests)
 }
 
-/// Opens a migrated database for requests, commands and background jobs. `notifiers` is notified of queued events
-/// and notifications.
+/// Opens a migrated database for requests, commands and background jobs. Queued events and notifications are
+/// signalled to `notifiers`.
 pub fn open_with_notifiers(
     url: &DatabaseUrl,
     access: Access,
@@ -45,7 +45,7 @@ pub fn open_with_notifiers(
 
 /// Reads a setting without checking the version of the database or changing anything in it. `None` if the
 /// setting has no value or cannot be read.
-pub fn stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
+pub fn read_stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
     let query = sql::<Text>("SELECT value FROM settings WHERE name = ").bind::<Text, _>(setting.name());
     let found = match url {
         DatabaseUrl::Sqlite(path) => {

@@ -178,7 +178,7 @@ const TWO_THREADS: NonZero<usize> = NonZero::<usize>::MIN.saturating_add(1);
 struct ShortestSnapshots;
 
 impl AuditPacer for ShortestSnapshots {
-    fn is_snapshot_over(&self, _age: Duration) -> bool {
+    fn is_snapshot_too_old(&self, _age: Duration) -> bool {
         true
     }
 }

@@ -1,6 +1,6 @@
 //! Reading the audit log page by page.
 
-use guerdon_domain::audit_log::newest_entries;
+use guerdon_domain::audit_log::list_newest_entries;
 use guerdon_domain::ports::AuditLogQuery;
 
 use crate::support::on_each_database;
@@ -16,7 +16,7 @@ fn log_pages_contain_each_entry_once() {
         let look = |before, limit| {
             let wanted =
                 AuditLogQuery { company: Some(fixture.company), before, limit, ..AuditLogQuery::default() };
-            fixture.read_snapshot(|reads| newest_entries(reads, &wanted))
+            fixture.read_snapshot(|reads| list_newest_entries(reads, &wanted))
         };
         let all: Vec<_> = look(None, 50).into_iter().map(|entry| entry.id).collect();
         let (mut listed, mut before) = (Vec::new(), None);
@@ -37,7 +37,7 @@ fn points_have_thousands_separators() {
         fixture.deposit_points(1);
         fixture.deposit_points(1_250);
         let newest = AuditLogQuery { company: Some(fixture.company), limit: 2, ..AuditLogQuery::default() };
-        let entries = fixture.read_snapshot(|reads| newest_entries(reads, &newest));
+        let entries = fixture.read_snapshot(|reads| list_newest_entries(reads, &newest));
         let details: Vec<_> = entries.into_iter().map(|entry| entry.detail).collect();
         assert_eq!(details, ["1,250 points", "1 point"]);
     });

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use guerdon_domain::audit_log::{Action, newest_entries};
+use guerdon_domain::audit_log::{Action, list_newest_entries};
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::idempotency::IdempotencyKey;
@@ -352,14 +352,17 @@ fn read_all_pages(fixture: &LedgerFixture) {
             reads.list_events(&EventQuery { after: one, ..all })?;
         }
         let log = AuditLogQuery { limit: 50, ..AuditLogQuery::default() };
-        newest_entries(reads, &AuditLogQuery { action: Some(Action::Deposited), ..log })?;
-        newest_entries(reads, &AuditLogQuery { action: Some(Action::SecretRotated), ..log })?;
-        newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..log })?;
-        newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..log })?;
+        list_newest_entries(reads, &AuditLogQuery { action: Some(Action::Deposited), ..log })?;
+        list_newest_entries(reads, &AuditLogQuery { action: Some(Action::SecretRotated), ..log })?;
+        list_newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..log })?;
+        list_newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..log })?;
         let without_recognitions = AuditLogQuery { without_recognitions: true, ..log };
-        newest_entries(reads, &without_recognitions)?;
-        newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..without_recognitions })?;
-        newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..without_recognitions })?;
+        list_newest_entries(reads, &without_recognitions)?;
+        list_newest_entries(
+            reads,
+            &AuditLogQuery { company: Some(fixture.company), ..without_recognitions },
+        )?;
+        list_newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..without_recognitions })?;
         reads.latest_attempts_of_events(&one.map_or_else(Vec::new, |event| vec![event; 50]))?;
         reads.list_provider_attempts()?;
         reads.duration_hours(DurationSubject::Deliveries(fixture.provider), 1)?;

@@ -40,7 +40,7 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
                     other.send_recognition(service, &other.users[0], &[&other.users[1]], 1).status,
                     201
                 );
-                assert_eq!(service.running.health_status("/readyz"), 200);
+                assert_eq!(service.running.operator_page_status("/readyz"), 200);
                 rounds += 1;
                 longest = longest.max(since.elapsed());
                 if rounds == 90 {

@@ -15,7 +15,7 @@ fn limit_file_size(service: &TestService, bytes_max: Option<u64>) {
 
 fn wait_until_ready(service: &TestService, expected: u16) {
     wait_until("readiness should reflect the disk", || {
-        (service.running.health_status("/readyz") == expected).then_some(())
+        (service.running.operator_page_status("/readyz") == expected).then_some(())
     });
 }
 
@@ -30,7 +30,7 @@ fn a_full_disk_is_reported_once_and_readiness_recovers() {
             let body = json!({"name": format!("Corporation {number}")});
             service.post(&sample.provider, "/v1/corporations", &body).status
         };
-        assert_eq!((create(0), service.running.health_status("/readyz")), (201, 200));
+        assert_eq!((create(0), service.running.operator_page_status("/readyz")), (201, 200));
         limit_file_size(service, Some(0));
         assert!((1..=20).all(|number| create(number) == 503));
         wait_until_ready(service, 503);

@@ -180,7 +180,10 @@ fn maintenance_returns_503_within_a_second_and_health_stays_available() {
         response.expect_error(503);
         assert!(response.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
         assert_eq!(
-            (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
+            (
+                service.running.operator_page_status("/healthz"),
+                service.running.operator_page_status("/readyz")
+            ),
             (200, 200)
         );
         service.run_json_command(&["maintenance", "off"]);

@@ -28,7 +28,10 @@ fn connections_per_address_are_limited_and_others_are_served() {
             other.send_request(get_request("/v1/companies", &authorization).as_bytes()).unwrap().to_string();
         assert!(response.starts_with("HTTP/1.1 200"), "{response}");
         assert_eq!(
-            (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
+            (
+                service.running.operator_page_status("/healthz"),
+                service.running.operator_page_status("/readyz")
+            ),
             (200, 200)
         );
         let refused = service.running.metric(r#"guerdon_http_connections_refused_total{cause="address"}"#);
@@ -45,7 +48,7 @@ fn total_connections_are_limited() {
         let connections: Vec<_> =
             (1..=3).map(|number| connector.connect_from([127, 0, 0, number].into()).unwrap()).collect();
         assert!(connector.connect_from([127, 0, 0, 4].into()).is_err());
-        assert_eq!(service.running.health_status("/healthz"), 200);
+        assert_eq!(service.running.operator_page_status("/healthz"), 200);
         drop(connections);
         while connector.connect_from([127, 0, 0, 4].into()).is_err() {}
     });

@@ -56,7 +56,7 @@ struct Commits {
 
 impl DatabaseProxy {
     /// A proxy for the server of this URL. `None` if the server is not reached over a Unix socket.
-    pub fn in_front_of(url: &str) -> Result<Option<Self>> {
+    pub fn start_in_front_of(url: &str) -> Result<Option<Self>> {
         let Some((_, parameters)) = url.split_once("host=") else { return Ok(None) };
         let host = parameters.split('&').next().unwrap_or_default().to_owned();
         let decoded = host.replace("%2F", "/").replace("%2f", "/").replace("%2E", ".");

@@ -60,11 +60,11 @@ impl HttpsClient {
 
     /// Connects from another local address and completes the handshake.
     pub fn connect_from(&self, address: Ipv4Addr) -> Result<HttpsConnection> {
-        self.connect_within(address, RESPONSE_TIMEOUT)
+        self.connect_with_io_timeout(address, RESPONSE_TIMEOUT)
     }
 
     /// Connects from a local address and completes the handshake. Each read and write may take as long as `timeout`.
-    pub fn connect_within(&self, address: Ipv4Addr, timeout: Duration) -> Result<HttpsConnection> {
+    pub fn connect_with_io_timeout(&self, address: Ipv4Addr, timeout: Duration) -> Result<HttpsConnection> {
         let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many addresses of loopback") };
         let bound = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&bound, &SocketAddrV4::new(address, 0))?;

@@ -61,7 +61,7 @@ impl ProcessGuard {
         let start = Instant::now();
         while !ready() {
             if let Some(status) = self.process.try_wait()? {
-                bail!("it ended at once ({status})");
+                bail!("the process ended before it was ready ({status})");
             }
             if start.elapsed() > limit {
                 bail!("it was not ready after {} s", limit.as_secs());

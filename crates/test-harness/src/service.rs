@@ -183,7 +183,7 @@ impl ServiceProcess {
     }
 
     /// Returns the status of a page of the operator's listener; 0 if the service does not respond.
-    pub fn health_status(&self, path: &str) -> u16 {
+    pub fn operator_page_status(&self, path: &str) -> u16 {
         self.get_operator_page(path).map_or(0, |page| page.status)
     }
 

@@ -11,7 +11,7 @@ mod standard_signature;
 pub use diagnosis::{Diagnosis, diagnose};
 pub use event::*;
 pub use receiver::{ReceiveError, Received, Receiver};
-pub use seen_nonces::{MAX_SEEN_NONCES, SeenNonces};
+pub use seen_nonces::{SEEN_NONCES_MAX, SeenNonces};
 pub use signature::{Delivery, REPLAY_WINDOW, VerifyError, sign, verify, verify_now, verify_within};
 pub use standard_signature::standard_signature;
 pub use uuid::Uuid;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError};
 
 /// The default maximum number of nonces in [`SeenNonces`], enough for 1,700 deliveries per second.
-pub const MAX_SEEN_NONCES: usize = 1 << 20;
+pub const SEEN_NONCES_MAX: usize = 1 << 20;
 
 /// The nonces of recently accepted deliveries, in this process's memory. Call [`remember`](Self::remember) only after
 /// [`verify`](crate::verify) succeeded, so that only the service can add nonces.
@@ -33,7 +33,7 @@ impl Default for SeenNonces {
 impl SeenNonces {
     /// Creates an empty set. `window` is the replay window of the verification.
     pub fn new(window: Duration) -> Self {
-        Self::with_limit(window, MAX_SEEN_NONCES)
+        Self::with_limit(window, SEEN_NONCES_MAX)
     }
 
     /// Creates an empty set of at most `max_nonces` nonces. A limit of 0 counts as 1.

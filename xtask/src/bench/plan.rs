@@ -32,7 +32,7 @@ pub(super) enum Case {
     AcceptAndDeliver,
     /// Commit to first byte at a receiver, 20 events per second
     Latency,
-    /// A healthy receiver next to 50 that hang
+    /// A healthy receiver while 50 others hang
     Hanging,
     /// `distribution run` to 100,000 users (PostgreSQL)
     Distribution,

@@ -241,7 +241,7 @@ fn exchange_bytes(
     pieces: &[&[u8]],
     announces_end: bool,
 ) -> Result<Vec<u8>> {
-    let mut connection = https.connect_within(from, CONNECTION_TIMEOUT)?;
+    let mut connection = https.connect_with_io_timeout(from, CONNECTION_TIMEOUT)?;
     for piece in pieces {
         if connection.send_bytes(piece).is_err() {
             break; // closed by the service: its responses can still be read

@@ -1,9 +1,9 @@
 //! Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps and slow receivers under load.
 //!
-//! Each round injects one fault while clients send recognitions with idempotency keys. Every request must get its result
-//! or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown outcomes
-//! are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the end, all
-//! requests are compared with the whole ledger, and the received events with the recognitions.
+//! Each round injects one fault while clients send recognitions with idempotency keys. Every request must get its
+//! result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
+//! outcomes are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the
+//! end, all requests are compared with the whole ledger, and the received events with the recognitions.
 
 mod fault;
 mod preload;
@@ -248,5 +248,5 @@ fn count_stuck_transactions(sql: &SqlClient) -> Result<usize> {
 
 fn start_proxy(cluster: &Cluster) -> Result<DatabaseProxy> {
     let url = cluster.create_database(DATABASE)?;
-    DatabaseProxy::in_front_of(&url)?.context("PostgreSQL is not reached over a Unix socket")
+    DatabaseProxy::start_in_front_of(&url)?.context("PostgreSQL is not reached over a Unix socket")
 }

@@ -46,7 +46,7 @@ fn open_connections(
         let number = attempted.fetch_add(1, Ordering::Relaxed);
         let due = Duration::from_secs_f64(to_f64(number) / to_f64(CONNECTIONS_PER_SECOND));
         std::thread::sleep(due.saturating_sub(start.elapsed()));
-        if https.connect_within(CLIENT_ADDRESS, Duration::from_millis(500)).is_ok() {
+        if https.connect_with_io_timeout(CLIENT_ADDRESS, Duration::from_millis(500)).is_ok() {
             completed.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -14,14 +14,14 @@ use crate::measurement::service::Database;
 
 /// If parsers are fuzzed too, the duration of the campaign is divided by this number to get the time for damaged
 /// requests to the running service.
-const REQUESTS_SHARE: u32 = 4;
+const REQUEST_TIME_DIVISOR: u32 = 4;
 
 /// Fuzzes every parser, then sends randomly damaged requests to a running service.
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     if setup.database == Database::Postgres {
         return Attack::DamagedRequests.run(setup);
     }
-    let requests_duration = setup.duration / REQUESTS_SHARE;
+    let requests_duration = setup.duration / REQUEST_TIME_DIVISOR;
     let mut report = parsers::run(setup, setup.duration - requests_duration)?;
     let requests = Attack::DamagedRequests.run(&Setup { duration: requests_duration, ..*setup })?;
     report.add(requests);

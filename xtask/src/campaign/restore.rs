@@ -1,4 +1,4 @@
-//! Loses the machine under load and restores a copy, as described in docs/operating.md.
+//! Simulates the loss of the machine under load, and restores a copy as described in docs/operating.md.
 //!
 //! In each round, the service and its surroundings are killed with SIGKILL at a random time, the database is deleted,
 //! and a copy is restored and verified with a head that was sealed before. The restored ledger is compared with the

@@ -149,7 +149,7 @@ impl SlowConnection {
 }
 
 fn open_connection(https: &HttpsClient, address: Ipv4Addr, first_bytes: &[u8]) -> Result<SlowConnection> {
-    let mut connection = https.connect_within(address, Duration::from_secs(5))?;
+    let mut connection = https.connect_with_io_timeout(address, Duration::from_secs(5))?;
     connection.send_bytes(first_bytes)?;
     Ok(SlowConnection { connection, opened: Instant::now() })
 }

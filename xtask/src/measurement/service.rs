@@ -93,7 +93,8 @@ impl RunningService {
         self.process.wait_for_exit().map(drop)
     }
 
-    /// Starts the service again on the same data after it was killed or stopped. Returns the time until `request` gets status 200.
+    /// Starts the service again on the same data after it was killed or stopped. Returns the time until `request` gets
+    /// status 200.
     pub(crate) fn restart(&mut self, request: &[u8]) -> Result<Duration> {
         self.process.wait_for_exit()?;
         let start = Instant::now();
@@ -191,7 +192,7 @@ impl RunningService {
     /// Checks that the service is healthy, and returns its response time.
     pub(crate) fn check_health(&self) -> Result<Duration> {
         let start = Instant::now();
-        let status = self.process.health_status("/healthz");
+        let status = self.process.operator_page_status("/healthz");
         ensure!(status == 200, "/healthz responds with {status}");
         Ok(start.elapsed())
     }
@@ -235,7 +236,7 @@ impl RunningService {
 
 fn wait_until_ready(process: &ServiceProcess) -> Result<()> {
     let start = Instant::now();
-    while process.health_status("/readyz") != 200 {
+    while process.operator_page_status("/readyz") != 200 {
         ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
         std::thread::sleep(START_POLL_INTERVAL);
     }

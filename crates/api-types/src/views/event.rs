@@ -37,6 +37,8 @@ pub struct EventView<'a> {
 }
 
 impl<'a> EventView<'a> {
+    /// The view of an event.
+    ///
     /// # Errors
     ///
     /// If the stored body is not JSON.

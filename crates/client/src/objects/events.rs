@@ -98,7 +98,7 @@ pub struct EventQuery<'a> {
     /// Only events of this type, such as `redemption.created`.
     pub r#type: Option<&'a str>,
     pub state: Option<EventState>,
-    /// The maximum number of events of a page, up to 100.
+    /// The maximum number of events per page, at most 100.
     pub limit: Option<u32>,
     /// How long a request waits if there is no event, up to 20 seconds. The feed ends when this time has passed without
     /// an event.

@@ -6,8 +6,8 @@ mod tls;
 use crate::model::{Attempt, Provider};
 
 /// Returns the most likely reason for a failed attempt and the next step, or `None` if the receiver confirmed it or
-/// if nothing can be added to the recorded cause. The explanation is chosen by the HTTP status or, without a response, by
-/// the dispatcher's message.
+/// if nothing can be added to the recorded cause. The explanation is chosen by the HTTP status or, without a response,
+/// by the dispatcher's message.
 pub fn diagnose_attempt(attempt: &Attempt, provider: &Provider) -> Option<String> {
     match (attempt.result.status, attempt.result.cause.as_deref()) {
         (Some(200), None) => None,
@@ -46,10 +46,10 @@ fn explain_no_response(cause: &str, provider: &Provider) -> Option<String> {
             "An attempt times out after 15 seconds. The receiver should store the event, return 200 immediately, and process it afterwards."
         }
         "no connection in time" => {
-            "No response from that address and port: a firewall drops the connection, or the host is down. Ask its owner to allow this service's address."
+            "No response from that address and port: a firewall drops the connection, or the host is down. Ask the provider to allow this service's address."
         }
         "no connection" => {
-            "No address of that host accepts connections. Ask its owner whether it is running."
+            "No address of that host accepts connections. Ask the provider whether the receiver is running."
         }
         "connection refused" => {
             "The host responds, but nothing listens on that port: the receiver is down, or the port in the callback URL is wrong."

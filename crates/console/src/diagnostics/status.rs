@@ -18,7 +18,7 @@ pub(super) fn diagnose_status(status: u16, provider: &Provider) -> Option<String
             ));
         }
         401 | 403 => {
-            "The receiver, or a firewall in front of it, rejects the request. Events carry a signature and no other credentials. If the receiver verifies the signature, it may use another secret or URL. Ask its owner to save the headers and body of an attempt and to run `guerdon webhook verify --url URL --shared-secret SECRET --headers FILE \
+            "The receiver, or a firewall in front of it, rejects the request. Events carry a signature and no other credentials. If the receiver verifies the signature, it may use another secret or URL. Ask the provider to save the headers and body of an attempt and to run `guerdon webhook verify --url URL --shared-secret SECRET --headers FILE \
              --body FILE`, which names the part that is wrong."
         }
         404 | 405 | 410 => {
@@ -42,10 +42,10 @@ pub(super) fn diagnose_status(status: u16, provider: &Provider) -> Option<String
             "The receiver, or a proxy in front of it, rejects a body of that size. It must accept 64 KiB (in nginx, `client_max_body_size`)."
         }
         429 => {
-            "The receiver limits the request rate. At most eight events are in flight to a provider at a time: it should accept that many, and process them after it has responded."
+            "The receiver limits the request rate. At most eight requests are sent at a time: it should accept that many, and process the events after it has responded."
         }
         502..=504 => {
-            "A proxy responded because the receiver is down, overloaded or too slow. See its log and that of the proxy."
+            "The receiver, or a proxy in front of it, is unavailable, overloaded or too slow. The logs of both may say why."
         }
         500..=599 => "The receiver failed while it processed the event. See its log at that time.",
         _ => return None,

@@ -56,7 +56,7 @@ fn status_is_explained() {
     check(413, "a body of that size");
     check(429, "limits the request rate");
     check(500, "failed while it processed");
-    check(503, "A proxy responded");
+    check(503, "a proxy in front of it");
     assert_eq!(diagnose_result(Some(200), None), None);
     assert_eq!(diagnose_result(Some(418), Some("returned status 418")), None);
 }
@@ -69,7 +69,7 @@ fn a_missing_response_is_explained() {
     };
     check("no response in time", "after 15 seconds");
     check("no connection in time", "firewall");
-    check("no connection", "whether it is running");
+    check("no connection", "whether the receiver is running");
     check("connection refused", "nothing listens");
     check("connection reset", "then closed");
     check("connection closed without a response", "then closed");

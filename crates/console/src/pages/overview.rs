@@ -104,7 +104,7 @@ fn overview_tiles(overview: &Overview, frame: &Frame) -> Markup {
             html! { (deliveries.pending) },
             html! {
                 @match oldest {
-                    Some(seconds) => { "the oldest for " (numbers::format_seconds(seconds)) },
+                    Some(seconds) => { "oldest: " (numbers::format_seconds(seconds)) },
                     None => "nothing waits",
                 }
             },
@@ -181,7 +181,7 @@ fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
         (of_mails("given up", highlight_nonzero(mails.given_up, Tone::Warn)))
     };
     html! {
-        (components::scrollable_table("Events and mails", &components::column_headings(&["What", "How many#"]), &rows))
+        (components::scrollable_table("Events and mails", &components::column_headings(&["Item", "Count#"]), &rows))
         @if let Some(at) = deliveries.oldest_pending_at {
             p.soft { "The oldest pending event was created at " (time_format::render_timestamp_with_age(frame.now, at)) "." }
         }

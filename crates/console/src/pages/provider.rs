@@ -45,7 +45,7 @@ pub fn render_page(detail: &ProviderDetail, frame: &Frame) -> String {
 
 fn provider_warnings(detail: &ProviderDetail) -> Markup {
     let provider = &detail.provider;
-    let suspended = "It is suspended: its credentials are rejected, and its events wait.";
+    let suspended = "This provider is suspended: its credentials are rejected, and its events wait.";
     html! {
         @if provider.is_suspended || provider.callback_origin.is_none() {
             ul.notes {
@@ -164,7 +164,7 @@ fn render_failure(failure: &DeliveryFailure, detail: &ProviderDetail, frame: &Fr
         (components::fact_list(&[
             ("Result", attempt_result(attempt)),
             ("Started", time_format::render_timestamp_with_age(frame.now, attempt.started_at)),
-            ("Took", html! { (numbers::format_micros(attempt.duration)) }),
+            ("Duration", html! { (numbers::format_micros(attempt.duration)) }),
             ("Event", html! { (components::event_link(&failure.event_id)) ", attempt " (attempt.number) }),
         ]))
         @if let Some(diagnosis) = diagnostics::diagnose_attempt(attempt, &detail.provider) {

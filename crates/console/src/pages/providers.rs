@@ -60,7 +60,7 @@ impl Column for ProviderColumn {
     fn heading(self) -> &'static str {
         match self {
             Self::Name => "Provider",
-            Self::Suspended => "Standing",
+            Self::Suspended => "Status",
             Self::Companies => "Companies",
             Self::Confirmed => "Confirmed, 24 h",
             Self::Attempts => "Attempts, 24 h",
@@ -112,7 +112,7 @@ pub fn render_page(providers: &Providers, query: &Query, frame: &Frame) -> Strin
         @if list.total > 0 {
             (provider_table(providers, &listing, query, frame.now))
             p.soft {
-                "The columns confirmed, pending, exhausted and unaddressed count events; "
+                "The columns Delivered, Pending, Exhausted and Unaddressed count events; "
                 "an event may need several attempts. "
                 "Delivery time is the mean of an attempt over 24 hours, with the 95th percentile below."
             }

@@ -48,7 +48,7 @@ impl Column for ScheduleColumn {
             Self::Next => "Next date",
             Self::Company => "Company",
             Self::Wallet => "Wallet",
-            Self::Points => "Points for each",
+            Self::Points => "Points per user",
             Self::Every => "Every",
             Self::Failing => "Failing",
             Self::Skipped => "Skipped",
@@ -102,7 +102,7 @@ pub fn render_page(schedules: &Schedules, query: &Query, frame: &Frame) -> Strin
         }
         (components::command_list(&[
             (
-                "Make a schedule",
+                "Create a schedule",
                 "guerdon distribution schedule COMPANY_ID --wallet peer_wallet --points 500 --every month \
                  --start YYYY-MM-DD"
                     .to_owned(),

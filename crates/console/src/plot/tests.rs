@@ -67,7 +67,7 @@ fn gap_breaks_the_line_and_single_value_is_a_dot() {
     let page = render_sample(PlotKind::Mean, &[Some(1), Some(2), None, Some(3)]);
     assert_eq!(page.matches("<polyline").count(), 2, "one in each of two sizes");
     assert_eq!(page.matches("<circle").count(), 2, "at the newest value only");
-    assert!(page.contains("20 Nov: 3 points") && page.contains("19 Nov: nothing known"), "{page}");
+    assert!(page.contains("20 Nov: 3 points") && page.contains("19 Nov: no data"), "{page}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) fn describe_bucket(plot: &Plot<'_>, number: usize, at: OffsetDateTime
         plot.layers.iter().map(|layer| match layer.series.points.get(number).and_then(|point| point.value) {
             Some(value) if layer.name.is_empty() => plot.unit.format_exact(value),
             Some(value) => format!("{}: {}", layer.name, plot.unit.format_exact(value)),
-            None => "nothing known".to_owned(),
+            None => "no data".to_owned(),
         });
     let step = plot.layers.first().map_or(BucketSize::Day, |layer| layer.series.bucket_size);
     let suffix = if is_in_progress(plot, number) { ", so far" } else { "" };
@@ -120,7 +120,7 @@ pub(super) fn render_value_table(plot: &Plot<'_>) -> Markup {
     let head = html! {
         th scope="col" { (match series.bucket_size { BucketSize::Hour => "Hour", BucketSize::Day => "Day" }) }
         @for layer in &plot.layers {
-            th.number scope="col" { @if layer.name.is_empty() { "Figure" } @else { (layer.name) } }
+            th.number scope="col" { @if layer.name.is_empty() { "Value" } @else { (layer.name) } }
         }
     };
     let rows = html! {
@@ -135,7 +135,7 @@ pub(super) fn render_value_table(plot: &Plot<'_>) -> Markup {
     };
     html! {
         details {
-            summary { "All figures" span.unseen { " of " (plot.title) } }
+            summary { "All values" span.unseen { " of " (plot.title) } }
             (components::scrollable_table(plot.title, &head, &rows))
         }
     }

@@ -14,7 +14,7 @@ pub struct StoredAccount {
     pub kind: i16,
     /// The stored balance in nano-dollars.
     pub balance: i64,
-    /// The stored total of the account's debits.
+    /// The stored total of the debits that count as spent, in nano-dollars.
     pub spent: i64,
     /// The stored number of the account's entries.
     pub entry_count: i64,

@@ -55,9 +55,10 @@ impl BlockingCommandQueue {
         match self.submit_and_wait(provider, requester.clone(), command, None, render) {
             Outcome::Done(done) => Ok(done),
             Outcome::Refused(refusal) => Err(refusal),
-            Outcome::AlreadyExecuted(_) | Outcome::KeyInUse | Outcome::KeyMisused => {
-                Err(StoreError::Broken("a command without a key was executed twice".into()).into())
-            }
+            Outcome::AlreadyExecuted(_) | Outcome::KeyInUse | Outcome::KeyMisused => Err(StoreError::Broken(
+                "the queue returned an idempotency outcome for a command without a key".into(),
+            )
+            .into()),
         }
     }
 

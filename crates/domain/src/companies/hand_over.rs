@@ -32,9 +32,9 @@ pub enum HandOverError {
 }
 
 /// Waits for requests in progress, closes a company and records a hand-over with this token and release code. If the
-/// company is already closed, continues its hand-over: if it has an archive, returns it as it is; otherwise, replaces
-/// its token and release code, so that earlier callers can no longer complete an archive, and no archive will contain a
-/// release code that one of them has shown.
+/// company is already closed, continues its hand-over: returns the hand-over unchanged if its archive is complete;
+/// otherwise replaces its token and release code. Earlier callers can then no longer complete an archive, and no
+/// archive contains a release code that they have shown.
 pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -91,8 +91,9 @@ fn continue_hand_over<T: AuditLog + Companies + CompanyMoves + ?Sized>(
     Ok(CompanyMove { token, release_code: Some(release_code.to_owned()), ..existing })
 }
 
-/// Records that an archive of a hand-over is complete. Call it before the archive gets its name, and delete the archive
-/// if this fails: the archive would open the company in another cell although this cell may reopen it.
+/// Records that an archive of a hand-over is complete. Call this before you rename the temporary file to its final
+/// name, and delete the file if this fails: otherwise another cell could open the company although this cell may
+/// reopen it.
 pub fn record_archive<T: CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     outgoing: &CompanyMove,

@@ -12,7 +12,7 @@ use crate::retention::record_events_pruned_before;
 use crate::values::{CompanyId, DomainName, ProviderId};
 
 /// The stored state of a delivery that was pending when its company was handed over.
-pub const HANDED_OVER_DELIVERY: i16 = 5;
+pub const HANDED_OVER_DELIVERY_STATE: i16 = 5;
 
 /// The company to import, as described by the header of its archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn check_import<T: CompanyMoves + Companies + ReadProviders + ?Sized>(
     if tx.provider_of_company(incoming.company_id)?.is_some() {
         return Err(ImportCompanyError::CompanyExists);
     }
-    if tx.company_id_by_domain(&incoming.domain)?.is_some() {
+    if tx.find_company_id_by_domain(&incoming.domain)?.is_some() {
         return Err(ImportCompanyError::DomainTaken);
     }
     let other = tx.find_provider_by_api_key(api_key)?;
@@ -120,7 +120,7 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
 /// belongs to a former provider of the company and stays with the source, so it becomes unaddressed here.
 fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Context<'_>) {
     let state = |state: EventState| ArchivedValue::Integer(state.code().into());
-    if *columns.get(row, "state") == ArchivedValue::Integer(HANDED_OVER_DELIVERY.into()) {
+    if *columns.get(row, "state") == ArchivedValue::Integer(HANDED_OVER_DELIVERY_STATE.into()) {
         columns.set(row, "state", state(EventState::Pending));
         columns.set(row, "next_attempt_at", ArchivedValue::Time(context.clock.now()));
     } else if *columns.get(row, "state") == state(EventState::Pending) {
@@ -129,8 +129,8 @@ fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Cont
     }
 }
 
-/// Checks the imported ledger and records the import, which inserted its first row after `began_at`. The company is
-/// open when the transaction commits.
+/// Checks the imported ledger and records the import. `began_at` is a time before the first row was inserted. The
+/// company is open once the transaction commits.
 pub fn finish_import<T>(
     tx: &mut T,
     incoming: &IncomingCompany,

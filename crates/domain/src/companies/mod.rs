@@ -15,8 +15,8 @@ pub use change::{UpdateCompany, UpdateCompanyError};
 pub use create::{CreateCompany, CreateCompanyError, create};
 pub use hand_over::{HandOverError, hand_over, record_archive, reopen};
 pub use import::{
-    HANDED_OVER_DELIVERY, ImportCompanyError, IncomingCompany, check_import, finish_import, insert_rows,
-    refuse_import,
+    HANDED_OVER_DELIVERY_STATE, ImportCompanyError, IncomingCompany, check_import, finish_import,
+    insert_rows, refuse_import,
 };
 pub use options::{OptionsError, set_allow_zero_points};
 pub use owner_name::OwnerName;

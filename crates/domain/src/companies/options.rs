@@ -28,7 +28,7 @@ pub fn set_allow_zero_points<T: AuditLog + Companies + Locks + ?Sized>(
         tx.update_company(&company)?;
         let entry =
             context.new_audit_entry(Action::OptionsSet).with_company(id).with_provider(company.provider_id);
-        tx.record_audit_entry(&entry.with_detail(format!("recognitions of 0 points {allow}")))?;
+        tx.record_audit_entry(&entry.with_detail(format!("allow_zero_points {allow}")))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::values::{InvalidValue, SingleLine, split_full_name};
 
 /// A full name, split at its last space into first and last name. The split fails if the full name exceeds
-/// the limit for one name, as two long names that are joined can. Such a full name is accepted only if it
+/// the limit for one name, which can happen if two long names were joined. Such a name is accepted only if it
 /// equals the owner's current name.
 #[derive(Debug, Clone)]
 pub struct OwnerName {
@@ -11,7 +11,7 @@ pub struct OwnerName {
     split: Result<(SingleLine, Option<SingleLine>), InvalidValue>,
 }
 
-/// The longest name an owner can have: two names of 255 characters, joined.
+/// The maximum length of an owner's full name in characters: two names of 255, and a space.
 const FULL_NAME_LENGTH_MAX: usize = 255 + 1 + 255;
 
 impl OwnerName {

@@ -155,7 +155,7 @@ impl Decide for RunDistribution {
             }
             outcome => outcome.expect_paid()?, // receivers with closed wallets were already left out
         };
-        reserve::alert_if_low(company, paid.threshold_crossing, facts, changes, context)?;
+        reserve::queue_alert_on_crossing(company, paid.threshold_crossing, facts, changes, context)?;
         changes.journal_entries.push(entry);
         done(receivers.len(), book)
     }

@@ -50,8 +50,8 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     new: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    let company =
-        any_provider::lock_and_find_company(tx, new.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let company = any_provider::lock_provider_and_find_company(tx, new.company_id)?
+        .ok_or(ScheduleError::NoSuchCompany)?;
     let points = new.sum.to_points(company.rate)?;
     if points == Points::ZERO || payment_price(company.rate, points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);

@@ -114,8 +114,8 @@ fn return_unpaid(
     Ok(())
 }
 
-/// The payment of a step after the first. It has the time of the step, so that no account gets an entry in a past
-/// period; never a time before the journal entry, even if the clock was set back.
+/// The payment of a later step. Its time is that of the step, so that statements of past periods do not change, but
+/// not earlier than that of the journal entry, in case the clock was set back.
 fn payment_of_step<'a>(
     entry: &JournalEntry,
     payment_kind: PaymentKind<'a>,

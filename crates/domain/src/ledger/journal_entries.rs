@@ -26,7 +26,8 @@ impl JournalEntry {
         }
     }
 
-    /// The accounts that may pay, in order of preference. A user who is not a manager has no manager wallet.
+    /// The accounts that may pay, in order of preference. Includes the manager wallet of every sender; the
+    /// caller removes it if the user is not a manager.
     pub(crate) fn possible_payers(&self) -> Vec<Account> {
         let company = self.company_id;
         match &self.kind {

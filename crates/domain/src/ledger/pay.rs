@@ -74,9 +74,9 @@ impl AccountBook {
         // The lock order determines which refusal comes first.
         let payer_is_first =
             payers.first().map(|payer| payer.kind()) < credits.first().map(|credit| credit.kind());
-        let is_open = self.are_open(credits)?;
         let are_distinct = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
-        let can_credit = is_open && are_distinct;
+        require_rule(are_distinct, "each account is credited once")?;
+        let can_credit = self.are_open(credits)?;
         if !payer_is_first && !can_credit {
             return Ok(PaymentOutcome::AccountClosed);
         }

@@ -12,7 +12,7 @@ pub struct Payment<'a> {
     pub company: CompanyId,
     /// The journal entry, whose legs are the transfers.
     pub entry_id: JournalEntryId,
-    /// The reason, in one word.
+    /// The reason that the transfers record.
     pub reason: Reason,
     /// The rate of the price.
     pub rate: PointsPerDollar,

@@ -18,7 +18,7 @@ pub enum LedgerError {
     #[error("account {0:?} is not loaded")]
     AccountNotLoaded(Account),
     /// The decision depends on a fact of this kind that is not loaded.
-    #[error("a {0} is not loaded")]
+    #[error("fact not loaded: {0}")]
     FactNotLoaded(&'static str),
     /// The company was handed over to another cell, so nothing may be decided for it here.
     #[error("the company is being moved to another cell")]

@@ -9,7 +9,7 @@ use crate::wallets::AccountKind;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountState {
     pub balance: Amount,
-    /// The total of all debits; stops at [`Amount::MAX`].
+    /// The total of the debits whose reason counts as spent; saturates at [`Amount::MAX`].
     pub spent: Amount,
     /// The number of its entries.
     pub entry_count: i64,

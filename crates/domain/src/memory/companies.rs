@@ -55,7 +55,7 @@ impl ReadCompanies for MemoryTx {
         })
     }
 
-    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+    fn find_company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
         self.query(|data| {
             data.companies.values().find(|company| company.domain == *domain).map(|company| company.id)
         })

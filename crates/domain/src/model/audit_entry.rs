@@ -39,14 +39,14 @@ stored_enum! {
         EventsReplayed => 25, "event.replay";
         MailsRetried => 26, "mail.retry";
         /// Maintenance mode was turned on or off.
-        MaintenanceTurned => 27, "maintenance";
+        MaintenanceModeChanged => 27, "maintenance";
         Pruned => 28, "prune";
         /// A test mail was about to be sent.
         MailTested => 29, "mail.test";
         /// An example event was about to be sent to a provider.
         ExampleSent => 30, "webhook.send-example";
         /// A copy of the embedded database was started.
-        BackupBegun => 31, "backup";
+        BackupStarted => 31, "backup";
         /// The company was closed here, to be opened in another cell.
         CompanyHandedOver => 32, "company.export";
         /// The company of an archive was opened here, or the archive was refused.

@@ -26,7 +26,7 @@ pub struct CompanyMove {
     /// The code that reopens the company in the cell that handed it over. Only that cell stores it.
     pub release_code: Option<String>,
     pub created_at: Timestamp,
-    /// When an archive of this hand-over was last complete; `None` if no archive exists.
+    /// When an archive of this hand-over was last completed; `None` if no archive exists.
     pub archived_at: Option<Timestamp>,
     /// When the company was imported, or reopened; `None` for a move whose outcome this cell does not know.
     pub completed_at: Option<Timestamp>,

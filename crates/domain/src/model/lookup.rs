@@ -27,7 +27,7 @@ pub enum Denied {
     Foreign(&'static str),
 }
 
-/// Why an object cannot be used that a field of the query or the body identifies, with its id.
+/// Why the object that a field of the query or body refers to cannot be used, with the object's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{} {id} {}", .denied.field(), .denied.reason())]
 pub struct DeniedReference {

@@ -22,7 +22,7 @@ pub struct Provider {
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
     pub manages_all_domain_resources: bool,
-    /// Whether its credentials are refused.
+    /// Whether the provider is suspended: its credentials are refused, and its events are not delivered.
     pub suspended: bool,
     /// When it was created.
     pub created_at: Timestamp,

@@ -5,14 +5,14 @@ use std::fmt;
 use super::rate::divide_half_even;
 use super::{Points, PointsPerDollar};
 
-/// The worth of points in dollars and whole cents, rounded half to even. For display, never for calculations.
+/// The value of points in dollars and whole cents, rounded half to even. For display, never for calculations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dollars {
     cents: i128,
 }
 
 impl Dollars {
-    /// The worth of points at a rate.
+    /// The value of points at a rate.
     pub fn from_points(points: Points, rate: PointsPerDollar) -> Self {
         Self { cents: divide_half_even(i128::from(points.get()) * 100, i128::from(rate.get())) }
     }

@@ -5,7 +5,7 @@
 //! overflow `i64` returns `None`; nothing wraps and nothing panics.
 //!
 //! * [`Amount`]: nano-dollars. [`Points`]: a number of points, never negative.
-//! * [`PointsPerDollar`]: a company's rate, and the conversions in both directions. [`Dollars`]: the worth of
+//! * [`PointsPerDollar`]: a company's rate, and the conversions in both directions. [`Dollars`]: the value of
 //!   points, for display.
 //! * [`Sum`]: a requested amount, in points or dollars; [`BalanceChange`]: the change of a balance.
 //! * [`payment_price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer

@@ -5,9 +5,9 @@ use super::whole_number::whole_number;
 use super::{Amount, InvalidNumber, Points};
 
 /// A hundredth of a point, times the rate, in nano-dollars × points per dollar.
-const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
+const HUNDREDTH_OF_A_POINT_SCALED: i64 = 10_000_000;
 /// A hundredth of a cent in nano-dollars. The smaller of the two limits is the tolerance.
-const TOLERANCE_OF_A_CENT: i64 = 100_000;
+const HUNDREDTH_OF_A_CENT_NANODOLLARS: i64 = 100_000;
 
 /// A number of points per dollar: 1 to 10,000, by default 50 (behaviour 8.11, 11.1).
 ///
@@ -50,7 +50,7 @@ impl PointsPerDollar {
         self.0
     }
 
-    /// The worth of points, rounded half to even; `None` if it exceeds the largest [`Amount`].
+    /// The value of points, rounded half to even; `None` if it exceeds the largest [`Amount`].
     pub fn to_amount(self, points: Points) -> Option<Amount> {
         let nanodollars = i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR);
         i64::try_from(divide_half_even(nanodollars, self.0.into())).ok().map(Amount::from_nanodollars)
@@ -68,7 +68,7 @@ impl PointsPerDollar {
     /// The tolerance, which is the largest shortfall at which a wallet still shows a point, times the rate. The product
     /// is a whole number (behaviour 16.5).
     fn scaled_tolerance(self) -> i128 {
-        i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
+        i128::from(HUNDREDTH_OF_A_POINT_SCALED.min(HUNDREDTH_OF_A_CENT_NANODOLLARS * self.0))
     }
 
     /// The points that a balance shows: the largest P ≥ 0 whose worth, P × 10⁹ / rate, less the tolerance

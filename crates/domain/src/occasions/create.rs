@@ -24,7 +24,7 @@ pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
     visible: bool,
     context: &Context<'_>,
 ) -> Result<Occasion, CreateOccasionError> {
-    // Before the lock, which fails for a company that was handed over.
+    // An absent company is reported first: the lock fails for a company that was handed over to another cell.
     tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?;
     tx.lock_provider_shared(company_id)?;
     tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?;

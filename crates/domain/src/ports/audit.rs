@@ -57,7 +57,7 @@ pub trait AuditPacer: Sync {
 
     /// Whether a part must continue in another snapshot as soon as its checks allow it. While a snapshot is in use,
     /// PostgreSQL cannot remove dead rows, and SQLite cannot truncate its write-ahead log.
-    fn is_snapshot_over(&self, age: Duration) -> bool;
+    fn is_snapshot_too_old(&self, age: Duration) -> bool;
 
     /// Called repeatedly while a snapshot is in use. Does not pause.
     ///
@@ -74,7 +74,7 @@ pub trait AuditPacer: Sync {
 pub struct Unpaced;
 
 impl AuditPacer for Unpaced {
-    fn is_snapshot_over(&self, age: Duration) -> bool {
+    fn is_snapshot_too_old(&self, age: Duration) -> bool {
         age >= Duration::from_secs(1)
     }
 }

@@ -28,7 +28,7 @@ pub trait ReadAuditLog {
     /// The audit entries, newest first.
     fn list_audit_entries(&mut self, query: &AuditLogQuery) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// The journal entries that moved points or changed a rate, newest first.
+    /// The journal entries that match, newest first.
     fn list_journal_entries(&mut self, query: &AuditLogQuery) -> Result<Vec<JournalEntry>, StoreError>;
 }
 

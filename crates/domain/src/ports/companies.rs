@@ -19,7 +19,7 @@ pub trait ReadCompanies {
 
     /// Finds the id of the company with a domain, whichever provider the company belongs to. For the
     /// operator's commands.
-    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
+    fn find_company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
 
     /// A page of the provider's companies, or of those in a corporation, oldest first, ties by id.
     fn list_companies(

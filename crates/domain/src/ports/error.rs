@@ -16,8 +16,8 @@ pub enum StoreError {
     /// The operation took longer than the time limit; nothing was committed.
     #[error("{}", self.kind())]
     DeadlineExceeded,
-    /// The database cannot be reached or does not accept writes; nothing was committed. The string is for the
-    /// log, never for a client.
+    /// The database cannot be reached, does not accept writes, had no free connection in time, or stopped a statement
+    /// at its timeout. Nothing was committed. The string is for the log, never for a client.
     #[error("{}: {}", self.kind(), .0)]
     Unavailable(String),
     /// The acknowledgement of a commit was lost, or the disk failed during a commit: the transaction may have been

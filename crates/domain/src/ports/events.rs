@@ -29,7 +29,7 @@ pub trait EventBodies: Send + Sync {
     fn erase_user(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError>;
 }
 
-/// An event as an operator sees it.
+/// An event and its delivery state, without the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedEvent {
     pub id: EventId,
@@ -103,8 +103,8 @@ pub struct RecordedAttempt {
     pub response_headers: Option<String>,
 }
 
-/// The maximum number of attempts that are shown of an event: the newest. The retry schedule has eleven attempts, so
-/// only events that were replayed many times have more.
+/// The maximum number of attempts shown for an event; older attempts are omitted. The retry schedule has eleven
+/// attempts, so only events that were replayed many times have more.
 pub const SHOWN_ATTEMPTS_MAX: i64 = 100;
 
 /// Events of a provider that are replayed in one transaction.

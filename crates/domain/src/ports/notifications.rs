@@ -106,8 +106,9 @@ pub enum NotificationOutcome {
 
 /// Claims, settles and retries notifications.
 pub trait NotificationDeliveries {
-    /// Sets the due time of a notification that waits or was given up to [`RETRIED_NOTIFICATION_DUE`]. Returns
-    /// false if the channel has no such notification.
+    /// Makes a waiting or given-up notification due at [`RETRIED_NOTIFICATION_DUE`]. A given-up notification starts
+    /// with zero attempts again. Returns false if the channel has no such notification, or if it is claimed at the
+    /// moment.
     fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
 
     /// Claims due notifications of a channel. Skips those that another process is claiming. A notification that cannot

@@ -33,7 +33,8 @@ pub trait Retention {
     /// notifications.
     fn prune_notifications(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
-    /// Deletes some of the statistics that are too old to be shown: all rows of the oldest hour, and about `limit` rows
-    /// of the oldest day. Returns the number of deleted rows; 0 means that none are left.
+    /// Deletes statistics past their retention: all such hours of the service, the oldest such hour of the providers
+    /// and of the durations, and about `limit` rows of the oldest such day of the occasions. Returns the number of
+    /// deleted rows; 0 means that none are left.
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

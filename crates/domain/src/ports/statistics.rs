@@ -110,7 +110,7 @@ pub trait ReadStatistics {
         from_hour: i32,
     ) -> Result<Vec<ProviderHour>, StoreError>;
 
-    /// The statistics of a company since a day, oldest first. Day 0 is the total of all days.
+    /// The statistics of a company since a day, oldest first, preceded by the total of all days, whose `day` is 0.
     fn company_days(&mut self, company: CompanyId, from_day: i32) -> Result<Vec<CompanyDay>, StoreError>;
 
     /// All companies, each with the number of its recognitions since a day.

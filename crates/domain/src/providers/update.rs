@@ -50,8 +50,8 @@ pub fn update<T: AuditLog + Locks + Providers + ?Sized>(
     Ok(provider)
 }
 
-/// The details of a change for the audit log. Of a callback URL they have only the origin, because path and query may
-/// contain a token.
+/// The details of a change for the audit log. They contain only the origin of a callback URL, because its path and
+/// query may contain a token.
 fn describe_update(update: &UpdateProvider) -> String {
     let callback_url = match &update.callback_url {
         Update::Keep => None,

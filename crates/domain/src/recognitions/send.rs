@@ -161,7 +161,7 @@ impl Decide for SendRecognition {
         let entry = context
             .new_journal_entry(company, EntryKind::Recognition(new_sent_recognition(&parties, self, points)));
         let threshold_crossing = pay_receivers(&parties, &entry, book)?;
-        reserve::alert_if_low(company, threshold_crossing, facts, changes, context)?;
+        reserve::queue_alert_on_crossing(company, threshold_crossing, facts, changes, context)?;
         let recognitions = new_recognitions(&parties, self, points, &entry, context);
         let event_context = EventContext {
             entry: &entry,
@@ -289,7 +289,7 @@ fn new_recognitions(
     parties.receivers.iter().map(new_recognition).collect()
 }
 
-/// Moves the points. Returns the reserve's balance if it falls below its alert threshold.
+/// Moves the points. Returns the crossing if the payment takes the reserve below its alert threshold.
 fn pay_receivers(
     parties: &Parties<'_>,
     entry: &JournalEntry,

@@ -48,8 +48,8 @@ where
 {
     let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
     let found = tx.find_recognition_any_provider(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
-    let company =
-        any_provider::lock_and_find_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
+    let company = any_provider::lock_provider_and_find_company(tx, found.company_id)?
+        .ok_or_else(|| missing("company"))?;
     tx.lock_row(LockableRow::Recognition(id))?;
     let before = tx.find_recognition_any_provider(id)?.ok_or_else(|| missing("row any more"))?;
     let message = update.message.clone().filter(|message| *message != before.message);

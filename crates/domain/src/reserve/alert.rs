@@ -33,7 +33,7 @@ pub fn alert_threshold(company: &Company) -> Option<Amount> {
 /// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the
 /// reserve below its threshold. The threshold is that of the account, which the payment has locked: a change of the
 /// company may have been committed after `company` was loaded.
-pub fn alert_if_low(
+pub fn queue_alert_on_crossing(
     company: &Company,
     threshold_crossing: Option<ThresholdCrossing>,
     facts: &Facts,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::alert_if_low;
+use super::queue_alert_on_crossing;
 use crate::any_provider;
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{FUNDED_MAX, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
@@ -119,7 +119,7 @@ impl Decide for ChangeReserve {
             }
             (outcome, _) => outcome.expect_paid()?, // a company's accounts never close
         };
-        alert_if_low(company, paid.threshold_crossing, facts, changes, context)?;
+        queue_alert_on_crossing(company, paid.threshold_crossing, facts, changes, context)?;
         changes.journal_entries.push(entry);
         Ok(BalanceChange { rate, points, before, after: book.shown_points(reserve, rate) })
     }

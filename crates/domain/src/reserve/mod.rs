@@ -4,6 +4,6 @@ mod alert;
 mod change;
 
 pub use crate::ledger::FUNDED_MAX;
-pub(crate) use alert::alert_if_low;
+pub(crate) use alert::queue_alert_on_crossing;
 pub use alert::{alert_threshold, set_alert};
 pub use change::{ChangeReserve, ReserveDirection, ReserveError, read_balance};

@@ -15,7 +15,7 @@ const EXPIRY_NOTICE: Duration = Duration::from_secs(30 * 86_400);
 
 /// When the single sign-on certificate expires; `None` unless single sign-on is active and the certificate
 /// has expired or expires soon.
-pub fn expires_soon(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp> {
+pub fn near_or_past_expiry(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp> {
     let end = settings.idp_certificate.as_ref().filter(|_| settings.active)?.expires_at();
     (end < now.saturating_add(EXPIRY_NOTICE)).then_some(end)
 }
@@ -33,7 +33,7 @@ where
     tx.lock_row(LockableRow::Company(id))?;
     let settings = tx.saml_settings(id)?;
     let now = context.clock.now();
-    let Some(end) = expires_soon(&settings, now) else { return Ok(None) };
+    let Some(end) = near_or_past_expiry(&settings, now) else { return Ok(None) };
     let Some(company) = any_provider::find_company(tx, id)? else { return Ok(None) };
     if tx.record_expiry_notice(id, end)? {
         let about = (&company).into();

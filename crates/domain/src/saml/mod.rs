@@ -3,7 +3,7 @@
 mod expiry;
 mod update;
 
-pub use expiry::{expires_soon, notify_of_expiry};
+pub use expiry::{near_or_past_expiry, notify_of_expiry};
 pub use update::{UpdateSaml, UpdateSamlError, update};
 
 pub use crate::model::SamlSettings;

@@ -74,8 +74,8 @@ struct DueSchedule {
 }
 
 /// Runs the distribution of the most overdue date, if any. Any number of processes may call this concurrently. A
-/// refusal is recorded for a later attempt and mailed to the company's admins. If a date is returned, more may be due,
-/// and the distribution may be in steps: the caller then calls
+/// refusal is recorded for a later attempt; the administrators are notified of the first refusal of a date. If a date
+/// is returned, more dates may be due, and the distribution may have further steps: the caller then calls
 /// [`finish_distributions`](super::finish_distributions).
 ///
 /// # Errors
@@ -101,7 +101,10 @@ pub fn run_next_due_date(
         if let Some(id) = next_id {
             paused.insert(id, now + FAILURE_PAUSE);
         }
-        let is_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
+        let may_be_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
+        // An outage, in which this read fails too, or a statement that exceeded the statement timeout?
+        let is_outage = may_be_outage
+            && store.read_snapshot(|reads| reads.next_due_schedule_id(now, &paused_ids)).is_err();
         DueDateError { schedule: next_id.filter(|_| !is_outage), cause }
     })
 }
@@ -150,7 +153,7 @@ fn run_due_date(
 }
 
 /// Locks a schedule. Returns whether it is unchanged since it was read.
-fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(
+fn lock_and_check_unchanged<T: Locks + ReadSchedules + ?Sized>(
     tx: &mut T,
     schedule: &Schedule,
 ) -> Result<bool, StoreError> {
@@ -173,7 +176,7 @@ where
     let mut updated = schedule.clone();
     let processed = |outcome| ProcessedDate { schedule: schedule.id, due_on: schedule.next_on, outcome };
     let reason = reason.to_owned();
-    if !is_unchanged(tx, schedule)? {
+    if !lock_and_check_unchanged(tx, schedule)? {
         return Ok(processed(DateOutcome::ScheduleChanged));
     }
     let since = schedule.failed_attempts.as_ref().map_or(now, |failed| failed.since);

@@ -32,7 +32,8 @@ impl FailedDistribution {
     }
 }
 
-/// How long a distribution is paused after a failure that need not last. Its next step may have waited for seconds.
+/// How long a distribution is paused after a temporary failure. A failed step may have waited for seconds, so an
+/// immediate retry would delay the others.
 const RETRY_PAUSE: Duration = Duration::seconds(10);
 
 /// The distributions whose next step failed, and until when they are paused, so that others are not delayed.
@@ -88,7 +89,7 @@ pub fn finish_distributions(
                     paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                     failed.push(failure);
                     if may_be_outage {
-                        // This fails during an outage. Otherwise the step alone exceeded the statement timeout.
+                        // An outage, in which this read fails too, or a step that exceeded the statement timeout?
                         store.read_snapshot(|reads| reads.unfinished_distributions())?;
                     }
                     break;

@@ -80,7 +80,7 @@ fn lock_company<T: Locks + ReadCompanies + ?Sized>(
     id: CompanyId,
     with_corporation: bool,
 ) -> Result<Company, CreateUserError> {
-    // Before the lock, which fails for a company that was handed over.
+    // An absent company is reported first: the lock fails for a company that was handed over to another cell.
     tx.find_company(scope, id)?.or_denied_reference("company_id", id.as_uuid())?;
     if with_corporation {
         tx.lock_row(LockableRow::Company(id))?;

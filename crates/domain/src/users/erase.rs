@@ -16,7 +16,7 @@ pub enum EraseUserError {
     #[error("no user has this id")]
     NoSuchUser,
     /// The user is active in an open company, so its data is managed by its provider.
-    #[error("the user is not deleted: the provider must delete it first")]
+    #[error("the user is active: the provider must delete the user first")]
     Active,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -53,22 +53,25 @@ pub fn erase<T: AuditLog + Erasure + Locks + ReadCompanies + Users + ?Sized>(
     tx.delete_notifications_to(company.id, &user.profile.email, removed_at)?;
     let (email, name) = erased_identity(id)?;
     let old_profile = &user.profile;
-    user.profile = Profile {
+    let erased_profile = Profile {
         manager: old_profile.manager,
         company_admin: old_profile.company_admin,
         corporation_admin: old_profile.corporation_admin,
         ..Profile::with_name(email, name, None)
     };
-    user.updated_at = context.clock.now();
-    tx.update_user(&user)?;
+    if user.profile != erased_profile {
+        user.profile = erased_profile;
+        user.updated_at = context.clock.now();
+        tx.update_user(&user)?;
+    }
     let entry = context.new_audit_entry(Action::UserErased).with_company(company.id).with_provider(scope);
     tx.record_audit_entry(&entry.with_object(id.as_uuid()))?;
     Ok(company)
 }
 
-/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`], and clears
-/// the responses of receivers, which may contain parts of a body. The response to an attempt that is in progress is
-/// stored later, and is cleared only if this is called again.
+/// Erases the name and the address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`],
+/// and clears the responses of receivers, which may contain parts of a body. The response to an attempt that is in
+/// progress is stored later, and is cleared only if this is called again.
 pub fn erase_from_events<T: Erasure + ?Sized>(
     tx: &mut T,
     id: UserId,

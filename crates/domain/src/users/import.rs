@@ -40,7 +40,7 @@ pub enum ImportOutcome {
 /// How far an import is, for the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportStage {
-    /// The first of several batches, of an import of this many records.
+    /// The first batch of an import that has several. `records` is the number of records of the whole import.
     Started { records: usize },
     /// The last batch. The counts are those of the whole import.
     Ended { created: usize, updated: usize },

@@ -56,7 +56,7 @@ impl AccountKind {
         Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |kind| kind.name().to_owned())
     }
 
-    /// Whether the account represents the outside world and may be overdrawn.
+    /// Whether the account represents the outside world. The balance of `funding` and `rounding` may be negative.
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Funding | Self::Redeemed | Self::Rounding)
     }

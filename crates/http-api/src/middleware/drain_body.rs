@@ -79,9 +79,10 @@ impl DrainableBody {
         self.body.borrow().end == BodyEnd::Broken
     }
 
-    /// Reads and discards the rest of the body, unless the rest exceeds 64 KiB or the client is waiting for
-    /// `100 Continue`. Returns whether the whole body was read. The `StrictStream` of the connection ends a body that
-    /// arrives too slowly.
+    /// Reads and discards the rest of the body. Stops after 64 KiB. Reads nothing if `Content-Length` exceeds 64 KiB,
+    /// even if most of the body was read before, or if the client still waits for `100 Continue` after [`EXPECT_WAIT`].
+    /// Returns whether the whole body was read. The `StrictStream` of the connection ends a body that arrives too
+    /// slowly.
     pub(super) async fn drain_rest(&self) -> bool {
         let (end, awaits_continue) = {
             let body = self.body.borrow();

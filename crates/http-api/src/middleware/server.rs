@@ -19,6 +19,7 @@ use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::middleware::from_fn;
 use actix_web::{App, web};
 use futures_util::TryFutureExt as _;
+use guerdon_domain::ports::StoreCapacity;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpSocket;
 
@@ -33,10 +34,9 @@ use crate::endpoints::configure_routes;
 use crate::operation::ApiState;
 
 const WORKERS_MIN: usize = 2;
-/// The minimum number of blocking threads of all workers together. It must be so large that many requests can wait for
-/// the same commit of the store.
-const BLOCKING_THREADS_MIN: usize = 64;
-const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
+/// The number of blocking threads per worker for work that does not call the store, such as compression. The store's
+/// capacity is added, so that requests that wait in the store do not delay others.
+const OTHER_BLOCKING_THREADS: usize = 16;
 const SHUTDOWN_SECONDS: u64 = 30;
 const LISTEN_BACKLOG: u32 = 2_048;
 /// The send buffer of a connection in the kernel (Linux doubles it). It is small, so that the progress of a slow reader
@@ -85,7 +85,8 @@ pub fn listen(
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, reason));
     }
     let workers = available_parallelism().map_or(WORKERS_MIN, NonZeroUsize::get).max(WORKERS_MIN);
-    let threads = BLOCKING_THREADS_MIN.div_ceil(workers).max(BLOCKING_THREADS_PER_WORKER_MIN);
+    let StoreCapacity { reads, transactions } = api.store.capacity();
+    let blocking_threads = reads + transactions + OTHER_BLOCKING_THREADS;
     let connections_per_worker =
         api.connection_limits.total.div_ceil(workers).saturating_add(SURPLUS_CONNECTIONS);
     let connections = ConnectionLimiter::new(api.connection_limits, api.transport.clone());
@@ -97,7 +98,7 @@ pub fn listen(
     let (listener, address) = bind_listener(address)?;
     let builder = Server::build()
         .workers(workers)
-        .worker_max_blocking_threads(threads)
+        .worker_max_blocking_threads(blocking_threads)
         .max_concurrent_connections(connections_per_worker)
         .shutdown_timeout(SHUTDOWN_SECONDS)
         .disable_signals();

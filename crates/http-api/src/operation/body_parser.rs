@@ -6,30 +6,32 @@ use std::sync::{Arc, Mutex};
 
 use actix_web::web;
 use guerdon_domain::ports::Deadlines;
-use tokio::sync::Semaphore;
+use guerdon_domain::values::ProviderId;
 use tokio::time::{Instant, timeout_at};
 
 use crate::mutex::lock_mutex;
 use crate::operation::ApiError;
+use crate::operation::fair_queue::FairQueue;
 
 /// The size of the largest body that is parsed on the event loop. Parsing it takes at most a quarter of a millisecond.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 16 << 10;
 
 /// Runs parsers. On the blocking pool, only one runs at a time, so that parsing uses at most one core and the memory
-/// for the keys of one body.
+/// for the keys of one body. Providers take turns.
 pub(crate) struct BodyParser {
-    permit: Arc<Semaphore>,
+    queue: Arc<FairQueue>,
 }
 
 impl BodyParser {
     pub(crate) fn new() -> Self {
-        Self { permit: Arc::new(Semaphore::new(1)) }
+        Self { queue: FairQueue::new("parse", 1) }
     }
 
     /// Runs `parse` on `input`, whose body has `length` bytes: on the event loop if the body is small, otherwise on the
     /// blocking pool. Fails with 503 if `parse` does not start within the deadline, and with 500 if it panics.
     pub(crate) async fn run_parser<I: Clone + Send + 'static, T: Send + 'static>(
         &self,
+        provider: ProviderId,
         input: &I,
         length: usize,
         parse: impl FnOnce(&I) -> T + Send + 'static,
@@ -39,8 +41,7 @@ impl BodyParser {
         }
         let input = input.clone();
         let deadline = Instant::now() + Deadlines::START;
-        let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
-        let permit = permit.map_err(|_elapsed| ApiError::busy())?.map_err(parsing_failed_error)?;
+        let permit = self.queue.acquire_permit(provider).await?;
         // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is
         // dropped.
         let unstarted = Arc::new(Mutex::new(Some(permit)));
@@ -75,6 +76,8 @@ mod tests {
 
     use super::*;
 
+    const PROVIDER: ProviderId = ProviderId::from_uuid(uuid::Uuid::nil());
+
     #[tokio::test]
     async fn only_large_bodies_are_parsed_on_another_thread() {
         let parsing = BodyParser::new();
@@ -82,7 +85,7 @@ mod tests {
         for (length, is_in_place) in
             [(0, true), (PARSED_IN_PLACE_BYTES_MAX, true), (PARSED_IN_PLACE_BYTES_MAX + 1, false)]
         {
-            let parsed_on = parsing.run_parser(&(), length, |()| thread::current().id()).await;
+            let parsed_on = parsing.run_parser(PROVIDER, &(), length, |()| thread::current().id()).await;
             assert!(parsed_on.is_ok_and(|thread| (thread == here) == is_in_place), "{length} bytes");
         }
     }
@@ -91,7 +94,7 @@ mod tests {
     async fn large_bodies_are_parsed_one_at_a_time() {
         let (parsing, running) = (BodyParser::new(), Arc::new(AtomicUsize::new(0)));
         let parses = (0..8).map(|_| {
-            parsing.run_parser(&running, 1 << 20, |running| {
+            parsing.run_parser(PROVIDER, &running, 1 << 20, |running| {
                 let others = running.fetch_add(1, Ordering::SeqCst);
                 thread::yield_now();
                 running.fetch_sub(1, Ordering::SeqCst);
@@ -112,7 +115,7 @@ mod tests {
             let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
             has_stalled.await.unwrap();
             // While a blocking task runs, the paused clock does not advance on its own.
-            let waiting = (0..2).map(|_| parsing.run_parser(&(), 1 << 20, |()| ()));
+            let waiting = (0..2).map(|_| parsing.run_parser(PROVIDER, &(), 1 << 20, |()| ()));
             let refused = futures_util::future::join_all(waiting);
             let (refused, ()) = futures_util::future::join(refused, async {
                 tokio::task::yield_now().await;
@@ -124,10 +127,13 @@ mod tests {
                     .iter()
                     .all(|result| result.as_ref().is_err_and(|error| error.status_and_message().0 == 503))
             );
-            assert_eq!(parsing.permit.available_permits(), 1, "released while waiting in the queue");
+            assert!(
+                parsing.queue.acquire_permit(PROVIDER).await.is_ok(),
+                "released while waiting in the queue"
+            );
             drop(release);
             assert!(stalling.await.is_ok());
-            assert!(parsing.run_parser(&(), 1 << 20, |()| ()).await.is_ok());
+            assert!(parsing.run_parser(PROVIDER, &(), 1 << 20, |()| ()).await.is_ok());
         });
     }
 }

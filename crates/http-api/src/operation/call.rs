@@ -29,7 +29,7 @@ pub(crate) struct Call {
     pub(crate) service_url: Arc<str>,
     /// How long a response is stored under its idempotency key.
     pub(crate) response_retention: Duration,
-    /// The provider as it was admitted.
+    /// The authenticated provider, as of the admission of the request.
     pub(crate) caller: Caller,
     id: Option<String>,
 }
@@ -58,7 +58,7 @@ impl Call {
         }
     }
 
-    /// The last parameter of the path, decoded; `None` if the path has none.
+    /// The `{id}` parameter of the path, decoded; `None` if the route has none.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -90,8 +90,8 @@ impl Call {
 }
 
 /// Fails with 401 if, after the request was admitted, the provider was suspended or the secret of the request was
-/// withdrawn. Must be called when the work of a request begins, because the request may have waited for its body, a
-/// permit or an event. Reads the provider only if the last reading is too old to rely on.
+/// revoked. Must be called when the work of a request begins, because the request may have waited for its body, a
+/// permit or an event. Loads the provider again unless it was read less than [`PROVIDER_TTL`] ago.
 pub(crate) fn confirm_caller(
     caller: &Caller,
     reads: &mut dyn ReadTx,

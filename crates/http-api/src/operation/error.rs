@@ -251,8 +251,8 @@ impl ApiError {
         self
     }
 
-    /// Renders the response. Logs a failure of the store with the id of the request; the cause of an internal error is
-    /// attached to the response, and logged with the request.
+    /// Renders the response. Logs a failure of the store with the id of the request. The details, including the cause
+    /// of an internal error, are put into the extensions of the response, which are not sent; `request_log` logs them.
     pub(crate) fn log_and_respond(&self, request_id: &str) -> HttpResponse {
         if let Some(cause) = self.store_failure() {
             log::debug!(request_id, cause:%; "a request failed because of the database");

@@ -3,8 +3,8 @@
 //!
 //! The number of requests in progress is limited. A single provider may hold all permits except a few, which are
 //! reserved for other providers. When requests wait, the waiting providers receive free permits in turn. A provider
-//! that already has its fair share in progress is skipped while another provider waits. The requests of a provider keep
-//! their order.
+//! that already has its fair share in progress is skipped while only the reserved permits are free. The requests of a
+//! provider keep their order.
 
 mod provider_queues;
 
@@ -57,7 +57,7 @@ impl FairQueue {
             queues.enqueue_waiter(provider, sender)?;
             receiver
         };
-        let _waiting = WaitingGauge::new(self.kind);
+        let _waiting = WaitingRequest::new(self, provider);
         let permit = timeout(Deadlines::PERMIT, receiver).await;
         permit.ok().and_then(Result::ok).ok_or_else(provider_busy_error)
     }
@@ -73,20 +73,25 @@ impl FairQueue {
     }
 }
 
-/// Counts one waiting request until it is dropped.
-struct WaitingGauge(Gauge);
+/// A request that waits for a permit. If it is dropped without one, its provider no longer counts as waiting.
+struct WaitingRequest<'a> {
+    queue: &'a FairQueue,
+    provider: ProviderId,
+    gauge: Gauge,
+}
 
-impl WaitingGauge {
-    fn new(kind: &'static str) -> Self {
-        let waiting = gauge!(WAITING_REQUESTS, "kind" => kind);
-        waiting.increment(1);
-        Self(waiting)
+impl<'a> WaitingRequest<'a> {
+    fn new(queue: &'a FairQueue, provider: ProviderId) -> Self {
+        let gauge = gauge!(WAITING_REQUESTS, "kind" => queue.kind);
+        gauge.increment(1);
+        Self { queue, provider, gauge }
     }
 }
 
-impl Drop for WaitingGauge {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
-        self.0.decrement(1);
+        self.gauge.decrement(1);
+        lock_mutex(&self.queue.provider_queues).remove_cancelled_waiters(self.provider);
     }
 }
 
@@ -159,6 +164,30 @@ mod tests {
         assert!(!greedy.is_finished(), "the provider has its share already");
         drop((second, third));
         assert!(greedy.await.unwrap().is_ok(), "no other provider waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn several_busy_providers_use_all_permits_except_the_reserved_ones() {
+        let queue = FairQueue::new("write", 64);
+        let first = acquire_permits(&queue, 1, 56).await;
+        let second = acquire_permits(&queue, 2, 8).await;
+        let waiting: Vec<_> = (0..80).map(|count| request_permit(&queue, 1 + count % 2)).collect();
+        tokio::task::yield_now().await;
+        drop((first, second));
+        let started = lock_mutex(&queue.provider_queues).in_progress;
+        assert_eq!(started, 56);
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_provider_whose_requests_timed_out_no_longer_waits() {
+        let queue = FairQueue::new("read", 24);
+        let mut first = acquire_permits(&queue, 1, 16).await;
+        assert!(queue.acquire_permit(provider_id(1)).await.is_err(), "its wait times out");
+        first.truncate(8);
+        let second = acquire_permits(&queue, 2, 8).await;
+        drop(first);
+        drop((second, acquire_permits(&queue, 2, 8).await)); // more than its fair share
     }
 
     #[tokio::test(start_paused = true)]

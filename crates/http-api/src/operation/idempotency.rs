@@ -53,7 +53,7 @@ pub(super) fn replay_response(record: IdempotencyRecord) -> Result<RenderedRespo
         .with_header("idempotency-replayed", "true"))
 }
 
-/// The key that a request carries, if any.
+/// Reads the idempotency key of a request; `None` without one. Fails with 400 if the header is malformed or repeated.
 pub(super) fn read_key(
     call: &Call,
     headers: &HeaderMap,

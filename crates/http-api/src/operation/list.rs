@@ -119,7 +119,7 @@ fn add_page_links(
     response.with_header("link", &links.to_header(page, page.number() < last, Some(last)))
 }
 
-/// The memory of the largest response to a query; 0 if the query is invalid and will be refused.
+/// The memory in bytes of the largest response to a query; 0 if the query is invalid and will be refused.
 pub(crate) fn estimate_page_memory(page: Result<Page, ApiError>, item_bytes: usize) -> usize {
     page.map_or(0, |page| checked_cast::<usize, _>(page.per_page()).saturating_mul(item_bytes))
 }

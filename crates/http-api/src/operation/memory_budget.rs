@@ -108,7 +108,8 @@ impl MemoryPermit {
         has_room
     }
 
-    /// Sets the reservation to the bytes that were actually needed, even if that exceeds the limit.
+    /// Sets the reservation to the bytes that were actually needed, even if that exceeds the limits. At most
+    /// [`SMALL_BODY_BYTES_MAX`] bytes count as zero, whatever `MemoryLimits::small` is.
     pub(crate) fn resize_to(&mut self, bytes: usize) {
         let bytes = if bytes <= SMALL_BODY_BYTES_MAX { 0 } else { bytes };
         if bytes == self.bytes {

@@ -18,10 +18,10 @@ pub(crate) struct Problem<'a> {
     /// The HTTP status. Example: `404`
     #[schemars(schema_with = "status_schema")]
     status: u16,
-    /// The reason, for people: the message of the default format.
+    /// Human-readable explanation, equal to `message` in the default format.
     /// Example: `"company not found: id 019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     detail: &'a str,
-    /// The reason, for programs. New codes can be added. Example: `"not_found"`
+    /// Machine-readable error code. New codes can be added. Example: `"not_found"`
     code: ErrorCode,
     /// The id of the request, as in `X-Request-Id`. Example: `"019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     request_id: &'a str,

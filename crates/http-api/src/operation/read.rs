@@ -25,7 +25,7 @@ pub(crate) trait ReadOperation: OperationDocs + 'static {
     /// Reads the data and renders the response.
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError>;
 
-    /// The memory that the largest response to such a call needs.
+    /// The memory in bytes that the largest response to such a call needs.
     fn estimate_memory(call: &Call) -> usize {
         if Self::ITEM_BYTES_MAX == 0 {
             return 0;

@@ -24,7 +24,7 @@ use crate::operation::{ApiError, CommitDecision};
 /// The maximum number of store calls that run or wait for a thread. Further calls fail with 503.
 const STORE_CALLS_MAX: usize = 256;
 
-/// The reads of the store that are kept free for lookups of credentials, which need no permit.
+/// The number of store reads that the read queue leaves free for lookups of credentials, which need no permit.
 const CREDENTIAL_READS: usize = 2;
 
 /// The memory for large bodies that are being read or wait to be processed.
@@ -58,8 +58,8 @@ pub(crate) struct ApiState {
     pub(crate) work_memory: Arc<MemoryBudget>,
     pub(crate) body_parser: BodyParser,
     store_failure_throttle: LogThrottle<String>,
-    /// The requests in progress, shared fairly between providers. There are not more than the store executes
-    /// concurrently: a request that waited in the store would wait without regard to its provider.
+    /// Limit the requests in progress, and share them fairly between providers. The limits are those of the store, so
+    /// that requests wait here, where waiting is fair, and not in the store, where it is not.
     pub(crate) read_queue: Arc<FairQueue>,
     pub(crate) write_queue: Arc<FairQueue>,
     store_calls: Arc<Semaphore>,
@@ -74,7 +74,7 @@ impl ApiState {
             work_memory: MemoryBudget::new("work", WORK_MEMORY),
             body_parser: BodyParser::new(),
             store_failure_throttle: LogThrottle::default(),
-            read_queue: FairQueue::new("read", capacity.reads.saturating_sub(CREDENTIAL_READS)),
+            read_queue: FairQueue::new("read", capacity.reads.saturating_sub(CREDENTIAL_READS).max(1)),
             write_queue: FairQueue::new("write", capacity.transactions),
             store_calls: Arc::new(Semaphore::new(STORE_CALLS_MAX)),
             api,
@@ -122,8 +122,9 @@ impl ApiState {
         if self.api.database_health.is_hanging() { Err(database_unavailable_error()) } else { Ok(()) }
     }
 
-    /// Waits for the store. If that takes too long, decides against the commit and fails with 503. If the commit was
-    /// decided before, waits longer for its acknowledgement.
+    /// Waits for the store. Fails with 503, and decides against the commit, after `Deadlines::RESPONSE`. If the commit
+    /// was decided before, waits up to `Deadlines::ACKNOWLEDGEMENT` longer. Fails with 503 at once if the database
+    /// hangs, even if the commit was decided: then the outcome is unknown.
     pub(super) async fn await_store<F: Future>(
         &self,
         done: F,

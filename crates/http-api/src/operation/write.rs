@@ -50,6 +50,9 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether the transaction is always rolled back, because the operation only shows what would happen. Such an
     /// operation ignores idempotency keys.
     const IS_DRY_RUN: bool = false;
+    /// Whether a transaction of the operation takes many milliseconds. On an embedded database such transactions take
+    /// turns, and others wait for at most one of them.
+    const IS_LONG: bool = false;
     /// Whether the operation has input. Without input, the body of a POST may be empty; otherwise it is checked like
     /// any other body, and its fields count as unknown. The body of a DELETE is not read.
     const HAS_BODY: bool = true;
@@ -64,7 +67,7 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Reads the fields of the body; `None` only after a fault.
     fn parse_input(fields: &mut Fields) -> Option<Self::Input>;
 
-    /// The memory that the operation needs, including its response.
+    /// The memory that the operation needs, including its response, in bytes.
     fn estimate_memory(_input: &Self::Input) -> usize {
         0
     }
@@ -112,8 +115,9 @@ pub(crate) async fn run_write<W: WriteOperation>(
         Ok(ReceivedBody::default())
     };
     let length = received.as_ref().map_or(0, |body| body.bytes.len());
+    let scope = call.scope;
     let prepare = move |headers: &HeaderMap| prepare_request::<W>(call, headers, received);
-    let prepared = Arc::new(state.body_parser.run_parser(request.headers(), length, prepare).await?);
+    let prepared = Arc::new(state.body_parser.run_parser(scope, request.headers(), length, prepare).await?);
     let Some(key) = prepared.key.clone() else {
         return execute_once(&state, &prepared, None).await?.ok_or_else(key_in_use_error);
     };
@@ -214,11 +218,13 @@ fn run_transaction<W: WriteOperation>(
     let mut next_input = None;
     loop {
         let mut outcome = Err(ApiError::internal("a unit of work was not executed"));
-        state.api.store.run_transaction(&mut |tx| {
+        let mut work = |tx: &mut dyn Tx| {
             outcome = run_in_transaction(state, prepared, next_input.as_ref(), decision, tx);
             let commits = !W::IS_DRY_RUN && matches!(outcome, Ok(Some(_)));
             if commits { Verdict::Commit } else { Verdict::Rollback }
-        })?;
+        };
+        let store = &state.api.store;
+        if W::IS_LONG { store.run_long_transaction(&mut work) } else { store.run_transaction(&mut work) }?;
         match outcome? {
             // Another process claimed the key between two steps, and will store the response.
             None if next_input.is_some() => return Err(ApiError::busy()),

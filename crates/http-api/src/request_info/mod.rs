@@ -29,8 +29,8 @@ use crate::api::Transport;
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH_MAX: usize = 128;
 
-/// How long a provider counts as unchanged after it was read. So a withdrawn secret or right stops working within a
-/// second.
+/// How long a provider counts as unchanged after it was read. A revoked secret or designation therefore stops working
+/// within a second.
 pub(crate) const PROVIDER_TTL: Duration = Duration::from_millis(500);
 
 /// Facts about a request before authentication.

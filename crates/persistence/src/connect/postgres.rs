@@ -84,7 +84,9 @@ pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> 
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)
         .map_err(|e| OpenError::failed_because("cannot read PostgreSQL's language", &e))?;
-    let is_english = ["C", "POSIX", "en"].iter().any(|prefix| language.starts_with(prefix));
+    let is_english = ["C", "POSIX"].contains(&language.as_str())
+        || ["C.", "en_", "English"].iter().any(|prefix| language.starts_with(prefix));
+    // An empty setting means the language of the server's environment, which cannot be read.
     if language.is_empty() || is_english {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use crate::access::OpenError;
 
 /// The message of the error that a check raises for a mismatch. A check returns no result, because a query
 /// with a result would be prepared first, possibly in a different session from the one in which it runs.
-const MISMATCH: &str = "guerdon: otherwise";
+const MISMATCH: &str = "guerdon: session mismatch";
 /// The number of attempts. One is not enough, because other clients of the pooler may hide the problem.
 const ATTEMPTS: usize = 3;
 

@@ -20,7 +20,7 @@ const VERSION_MIN: (u32, u32, u32) = (3, 51, 3);
 const PAGE_BYTES: i64 = 2_048;
 /// The number of pages after which the log should restart: 256 MiB. If a long read has delayed the restart,
 /// the log is truncated to this size when it restarts.
-pub(crate) const LOG_PAGES_MAX: i32 = 131_072;
+pub(crate) const WAL_RESTART_PAGES: i32 = 131_072;
 /// The writer's page cache in KiB. The pages that a recognition changes are far apart.
 const WRITER_CACHE_KIB: u32 = 32_000;
 
@@ -45,13 +45,13 @@ pub(crate) fn connect_to_file(path: &Path) -> Result<SqliteConnection, OpenError
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}; PRAGMA trusted_schema = OFF; \
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {WAL_RESTART_PAGES}; PRAGMA trusted_schema = OFF; \
          PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA journal_size_limit = {};",
-        i64::from(LOG_PAGES_MAX) * PAGE_BYTES
+        i64::from(WAL_RESTART_PAGES) * PAGE_BYTES
     ))
 }
 
-pub(crate) fn assert_version(conn: &mut SqliteConnection) -> Result<(), OpenError> {
+pub(crate) fn require_version(conn: &mut SqliteConnection) -> Result<(), OpenError> {
     let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
         .get_result(conn)
         .map_err(|e| OpenError::failed_because("cannot read SQLite's version", &e))?;

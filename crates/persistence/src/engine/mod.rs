@@ -183,8 +183,8 @@ impl EngineState {
     /// Executes batches until the queue is closed and empty.
     fn run_worker<B: Backend>(&self, backend: &B, worker: Worker) {
         while let Some(batch) = self.wait_for_batch(worker) {
-            // After a panic, the outcome of the batch's commands is unknown. Dropping their outcome receivers
-            // ends them.
+            // After a panic, the outcome of the batch's commands is unknown. Their callers learn this when the
+            // outcome receivers are dropped.
             if catch_unwind(AssertUnwindSafe(|| self.execute_batch(backend, batch, worker))).is_err() {
                 log::error!("a batch of commands panicked");
             }

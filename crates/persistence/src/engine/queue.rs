@@ -249,10 +249,8 @@ impl JobQueue {
     pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Job> {
         let is_late = |job: &Job| job.is_expired(now);
         let mut late = Vec::new();
-        for provider_queue in self
-            .provider_queues
-            .values_mut()
-            .filter(|provider_queue| provider_queue.front().is_some_and(is_late))
+        for provider_queue in
+            self.provider_queues.values_mut().filter(|provider_queue| provider_queue.iter().any(is_late))
         {
             let (expired, kept) =
                 std::mem::take(provider_queue).into_iter().partition::<VecDeque<_>, _>(is_late);

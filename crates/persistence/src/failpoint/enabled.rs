@@ -67,7 +67,7 @@ pub enum Fault {
     FailsSometimes { percent: u8, error: InjectedError },
     /// The next pass panics.
     Panics,
-    /// The process ends as by `kill -9` after `passes` passes. The function that ends it does not return.
+    /// The pass after `passes` others calls `kill`, which must end the process as `kill -9` does and not return.
     Kills { passes: usize, kill: fn() },
 }
 

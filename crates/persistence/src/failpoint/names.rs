@@ -24,7 +24,7 @@ pub enum Place {
 /// A place in the code at which tests inject an error, a panic or the end of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failpoint {
-    /// The name at the call.
+    /// The name that the code passes to `is_mutant`.
     pub name: &'static str,
     /// Which operations pass it.
     pub place: Place,
@@ -92,11 +92,11 @@ pub const FAILPOINTS: [Failpoint; 45] = [
 /// A deliberate defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mutant {
-    /// The name at the call.
+    /// The name that the code passes to `is_mutant`.
     pub name: &'static str,
-    /// The defect shows itself in one of this many passes.
+    /// The defect occurs on every pass whose number is a multiple of this.
     pub period: usize,
-    /// A failpoint that must fail sometimes for the defect to show itself.
+    /// A failpoint that must sometimes fail for the defect to occur.
     pub needs_failures_at: Option<&'static str>,
     /// The only database that has the mutated code.
     pub only_on: Option<Database>,

@@ -15,7 +15,7 @@ use super::migration_record::{
 use super::script::MigrationStep;
 use crate::access::OpenError;
 use crate::connect::sqlite::{
-    assert_version, connect_to_file, lock_database, open_lock_file, prepare_writer,
+    connect_to_file, lock_database, open_lock_file, prepare_writer, require_version,
 };
 use crate::failpoint::failpoint;
 
@@ -27,7 +27,7 @@ pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<Str
     migration_lock.lock().map_err(|e| OpenError::failed_because("cannot wait for another migration", &e))?;
     let mut conn = connect_to_file(path)?;
     prepare_writer(&mut conn, 30_000).map_err(|e| migration_error(&e))?;
-    assert_version(&mut conn)?;
+    require_version(&mut conn)?;
     let pending = find_pending(&load_applied(&mut conn)?, known)?;
     if pending.is_empty() {
         return Ok(Vec::new());

@@ -32,8 +32,8 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
     }
 }
 
-/// Whether a row with the same key exists. A unit of work checks that before it inserts a row, unless another
-/// transaction has inserted it meanwhile: then the next attempt sees it.
+/// Whether the failure is a unique violation. Units of work look for an existing row before they insert one, so
+/// another transaction has probably inserted it in between; the next attempt finds it.
 pub(super) fn is_unique_violation(failure: &StoreError) -> bool {
     matches!(failure, StoreError::Broken(text) if text.contains("duplicate key value"))
 }

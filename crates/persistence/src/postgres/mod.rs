@@ -140,7 +140,7 @@ pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
 
 // The positions of audit entries and of events are transaction ids, too.
 pub(crate) use self::complete_before as audit_log_complete_before;
-pub(crate) use self::complete_before as feed_before;
+pub(crate) use self::complete_before as feed_complete_before;
 
 /// How many microseconds the oldest transaction that `complete_before()` waits for has been open. A role without
 /// `pg_read_all_stats` cannot see when transactions of other roles started; such transactions are ignored.
@@ -154,7 +154,7 @@ pub(crate) fn feed_delay_micros(conn: &mut Conn) -> QueryResult<i64> {
 
 /// Returns `None`: the numbering does not depend on the last event, because positions come from transaction
 /// ids.
-pub(crate) fn last_event_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
+pub(crate) fn last_event_position_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
 

@@ -46,7 +46,7 @@ impl ReadCompanies for Unit<'_> {
         })
     }
 
-    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+    fn find_company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
         self.find(into_id, |conn| {
             companies::table
                 .filter(companies::domain.eq(domain.as_str()))

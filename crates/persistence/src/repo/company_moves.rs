@@ -3,7 +3,7 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::companies::{CompanyMove, HANDED_OVER_DELIVERY, MoveDirection};
+use guerdon_domain::companies::{CompanyMove, HANDED_OVER_DELIVERY_STATE, MoveDirection};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{CompanyMoves, ReadCompanyMoves, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId};
@@ -113,7 +113,7 @@ impl CompanyMoves for Unit<'_> {
                     )
                     .filter(sql::<Bool>(&format!("{PENDING}{condition}")))
                     .set((
-                        deliveries::state.eq(HANDED_OVER_DELIVERY),
+                        deliveries::state.eq(HANDED_OVER_DELIVERY_STATE),
                         deliveries::next_attempt_at.eq(None::<DbTimestamp>),
                         deliveries::lease_id.eq(None::<Id>),
                     ))

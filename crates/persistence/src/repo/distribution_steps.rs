@@ -54,7 +54,7 @@ impl ReadDistributions for Unit<'_> {
 
 impl Unit<'_> {
     /// Locks a distribution in steps and reads its next step.
-    pub(super) fn load_next_step(
+    pub(super) fn lock_next_step(
         &mut self,
         entry_id: JournalEntryId,
     ) -> Result<Option<DistributionStep>, StoreError> {

@@ -9,7 +9,7 @@ use guerdon_domain::companies::MoveDirection;
 use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, StoreError};
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, checked_cast};
 
-use super::{Unit, feed_before};
+use super::{Unit, feed_complete_before};
 use crate::rows::schema::{deliveries, events};
 use crate::rows::{DbTimestamp, DeliveryStateRow, Id, Identifier, QueuedEventRow, SqlTimestamp};
 
@@ -27,7 +27,7 @@ impl Unit<'_> {
         };
         let wanted = &FeedQuery { after, ..*wanted };
         let is_filtered = wanted.kind.is_some() || wanted.state.is_some();
-        let before = self.query(feed_before)?;
+        let before = self.query(feed_complete_before)?;
         let limit = if is_filtered { SCANNED_EVENTS_MAX } else { wanted.limit };
         let positions = self.load_positions(wanted.provider, after, before, limit)?;
         let mut ids: Vec<EventId> = positions.iter().map(|position| position.id).collect();
@@ -54,7 +54,7 @@ impl Unit<'_> {
         margin_micros: i64,
     ) -> Result<Option<FeedPosition>, StoreError> {
         let since = Timestamp::from_unix_micros(since.unix_micros() - margin_micros).unwrap_or(since);
-        let (mut low, mut high) = (-1, self.query(feed_before)?);
+        let (mut low, mut high) = (-1, self.query(feed_complete_before)?);
         // The first event at or after `low` arrived before the time; the one at `high`, if any, did not.
         while low + 1 < high {
             let middle = low.midpoint(high);

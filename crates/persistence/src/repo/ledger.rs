@@ -50,7 +50,7 @@ impl LedgerAccess for Unit<'_> {
         book: &mut AccountBook,
     ) -> Result<(), StoreError> {
         for id in &needs.schedules {
-            facts.schedules.insert(*id, self.schedule_facts(*id)?);
+            facts.schedules.insert(*id, self.lock_schedule_facts(*id)?);
         }
         for id in &needs.locked_users {
             self.query(|conn| lock_user_and_company(conn, *id))?;
@@ -75,7 +75,7 @@ impl LedgerAccess for Unit<'_> {
             }
         }
         for id in &needs.distributions {
-            facts.distributions.insert(*id, self.load_next_step(*id)?);
+            facts.distributions.insert(*id, self.lock_next_step(*id)?);
         }
         let accounts: Vec<Account> =
             needs.accounts.iter().copied().filter(|account| !book.is_loaded(*account)).collect();

@@ -43,8 +43,8 @@ use guerdon_domain::values::ProviderId;
 use super::{
     BOUND_VALUES_MAX, BY_POSITION_HINT, Conn, DATABASE_BYTES, Db, HAS_FEED_INDEX, LOOKS_UP_ROWS_ONE_BY_ONE,
     OLDEST_EVENT_ID, RowByRow, UnitLimits, WITHOUT_INDEX, create_event_partitions,
-    drop_expired_event_partition, end_of_row_deletion, feed_before, feed_delay_micros, id_literal,
-    keep_event_partitions, last_event_to_keep, load_accounts, load_records, lock_and_skip_locked,
+    drop_expired_event_partition, end_of_row_deletion, feed_complete_before, feed_delay_micros, id_literal,
+    keep_event_partitions, last_event_position_to_keep, load_accounts, load_records, lock_and_skip_locked,
     lock_companies_and_claim_keys, lock_company_provider, lock_events, lock_row, lock_row_in_journal_order,
     lock_user_and_company, placeholder, set_statement_timeout, skip_transaction_id, timestamp_literal,
     transaction_position, write_changes, write_settlements,

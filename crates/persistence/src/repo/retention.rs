@@ -103,7 +103,7 @@ impl Unit<'_> {
         if ids.is_empty() {
             return Ok(0);
         }
-        let position_to_keep = self.query(super::last_event_to_keep)?.unwrap_or(i64::MIN);
+        let position_to_keep = self.query(super::last_event_position_to_keep)?.unwrap_or(i64::MIN);
         let old: Vec<Id<EventId>> = self.query(|conn| {
             events::table
                 .filter(events::id.eq_any(ids).and(events::created_at.lt(DbTimestamp(before))))

@@ -84,7 +84,10 @@ impl ReadSchedules for Unit<'_> {
 
 impl Unit<'_> {
     /// Locks and reads a schedule.
-    pub(super) fn schedule_facts(&mut self, id: ScheduleId) -> Result<Option<ScheduleFacts>, StoreError> {
+    pub(super) fn lock_schedule_facts(
+        &mut self,
+        id: ScheduleId,
+    ) -> Result<Option<ScheduleFacts>, StoreError> {
         self.query(|conn| lock_row(conn, "schedules", Id(id)))?;
         let Some(schedule) = self.find_schedule(id)? else { return Ok(None) };
         let date = schedule.next_on.to_string();

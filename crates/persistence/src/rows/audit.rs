@@ -111,7 +111,7 @@ impl SealRow {
         }
     }
 
-    /// Adds the whole row to the hash chain, after the rows that this seal covers.
+    /// Adds the row, except its head, to the hash chain, after the rows that this seal covers.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         chain.add_number(self.sequence);
         chain.add_number(self.journal_before);

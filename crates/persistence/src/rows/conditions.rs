@@ -46,7 +46,7 @@ pub(crate) fn is_handed_over(company_column: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::companies::HANDED_OVER_DELIVERY;
+    use guerdon_domain::companies::HANDED_OVER_DELIVERY_STATE;
     use guerdon_domain::events::{EventKind, EventState};
     use guerdon_domain::journal::Actor;
     use guerdon_domain::ports::NotificationState;
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(GIVEN_UP, state(NotificationState::GivenUp.code()));
         assert_eq!(SENT, state(NotificationState::Sent.code()));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
-        assert_eq!(HANDED_OVER, state(HANDED_OVER_DELIVERY));
+        assert_eq!(HANDED_OVER, state(HANDED_OVER_DELIVERY_STATE));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!(
             [kind::COMPANY_CREATION, kind::RATE_CHANGE, kind::COMPANY_TRANSFER, kind::RECOGNITION],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
-use guerdon_domain::companies::HANDED_OVER_DELIVERY;
+use guerdon_domain::companies::HANDED_OVER_DELIVERY_STATE;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
     Attempt, ClaimedEvent, DeliveryOutcome, NewEvent, RecordedAttempt, Settlement, StoreError,
@@ -55,7 +55,7 @@ pub(crate) struct DeliveryStateRow {
 impl DeliveryStateRow {
     /// A delivery that was handed over counts as pending: it waits for its next attempt, in another cell.
     pub(super) fn to_state(&self) -> Option<EventState> {
-        if self.state == HANDED_OVER_DELIVERY {
+        if self.state == HANDED_OVER_DELIVERY_STATE {
             Some(EventState::Pending)
         } else {
             EventState::from_code(self.state)

@@ -25,7 +25,7 @@ pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 #[derive(Clone, Copy)]
 pub(super) struct CheckpointLimits {
     /// The minimum number of pages in the log.
-    pub(super) log_pages_min: i32,
+    pub(super) wal_pages_min: i32,
     /// The maximum number of pages that may be left after the passes.
     pub(super) pages_left_max: i32,
     /// If at most this many pages are left, further passes are skipped.
@@ -33,7 +33,7 @@ pub(super) struct CheckpointLimits {
 }
 
 pub(super) const LIMITS: CheckpointLimits = CheckpointLimits {
-    log_pages_min: crate::connect::sqlite::LOG_PAGES_MAX,
+    wal_pages_min: crate::connect::sqlite::WAL_RESTART_PAGES,
     pages_left_max: 4_096,
     enough_pages_left: 128,
 };
@@ -64,7 +64,7 @@ impl CheckpointThread {
         let request = request_for_writer.clone();
         let work = move || {
             while stopped.recv_timeout(CHECKPOINT_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                // The next checkpoint compensates for one that fails.
+                // A checkpoint that fails is repeated by the next one.
                 match run_checkpoint(&mut conn, LIMITS) {
                     Ok(is_due) => request.0.store(is_due, Ordering::Relaxed),
                     Err(cause) => log::debug!(cause:%; "checkpoint failed"),
@@ -93,7 +93,7 @@ fn run_checkpoint(conn: &mut SqliteConnection, limits: CheckpointLimits) -> Quer
     let mut pages_left = i32::MAX;
     for _ in 0..PASSES_MAX {
         let (log, checkpointed) = checkpoint_log(conn)?;
-        if log < limits.log_pages_min {
+        if log < limits.wal_pages_min {
             return Ok(false);
         }
         let before = replace(&mut pages_left, log - checkpointed);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     const TEST_LIMITS: CheckpointLimits =
-        CheckpointLimits { log_pages_min: 100, pages_left_max: 10, enough_pages_left: 1 };
+        CheckpointLimits { wal_pages_min: 100, pages_left_max: 10, enough_pages_left: 1 };
 
     fn write_pages(conn: &mut SqliteConnection, pages: usize) {
         for _ in 0..pages {

@@ -13,7 +13,7 @@
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
@@ -22,12 +22,13 @@ use guerdon_domain::ports::{
     Consistency, LedgerAccess, Notifiers, ReadTx, Store, StoreCapacity, StoreError, Tx, Verdict,
 };
 use guerdon_domain::values::checked_cast;
+use parking_lot::{Mutex as FairMutex, MutexGuard as FairMutexGuard};
 
 use super::checkpoint_thread::CheckpointThread;
 use super::read_unit::read_on;
 use super::repo::audit_part;
 use super::schema_check;
-use super::writer::{UnitEnd, Writer};
+use super::writer::{UNITS_MAX, UnitEnd, Writer};
 use super::{UnitLimits, lock_mutex};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::failpoint::{is_mutant, pass_failpoint};
@@ -37,16 +38,13 @@ use crate::pool::wait_metrics::record_wait;
 /// A command that affects more objects than this is committed separately, so that others do not wait for it.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
-/// The maximum number of concurrent transactions, all but one of which wait for the writer. The more wait, the more
-/// share a commit.
-const TRANSACTIONS_MAX: usize = 136;
-
 /// A panic outside the work of a unit. The savepoint of the unit may be lost.
 const PANICKED: &str = "a unit of work panicked";
 
 /// The one writer, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
-    writer: Mutex<Writer>,
+    /// Fair: a thread that unlocks it and locks it again waits behind the others.
+    writer: FairMutex<Writer>,
     waiting: AtomicUsize,
     /// Held by the large unit that is in progress, if any.
     large_unit_lock: Mutex<()>,
@@ -57,7 +55,7 @@ pub(crate) struct GroupCommit {
 impl GroupCommit {
     pub(crate) fn new(writer: SqliteConnection, lock: File, notifiers: Notifiers) -> Self {
         Self {
-            writer: Mutex::new(Writer::new(writer, notifiers)),
+            writer: FairMutex::new(Writer::new(writer, notifiers)),
             waiting: AtomicUsize::new(0),
             large_unit_lock: Mutex::default(),
             checkpoint_thread: None,
@@ -67,16 +65,16 @@ impl GroupCommit {
 
     /// For the service: another thread makes the checkpoints.
     pub(crate) fn with_checkpoints(mut self, checkpoints: CheckpointThread) -> Result<Self, StoreError> {
-        lock_mutex(&self.writer).delegate_checkpoints(checkpoints.request_flag())?;
+        self.writer.lock().delegate_checkpoints(checkpoints.request_flag())?;
         self.checkpoint_thread = Some(checkpoints);
         Ok(self)
     }
 
-    fn lock_writer(&self) -> MutexGuard<'_, Writer> {
+    fn lock_writer(&self) -> FairMutexGuard<'_, Writer> {
         let since = Instant::now();
         let waiting = WaitingUnit::add_to(&self.waiting);
         pass_failpoint("sqlite.wait");
-        let writer = lock_mutex(&self.writer);
+        let writer = self.writer.lock();
         drop(waiting);
         record_wait(since.elapsed());
         writer
@@ -154,7 +152,7 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn capacity(&self) -> StoreCapacity {
-        StoreCapacity { reads: checked_cast(self.readers.max_size()), transactions: TRANSACTIONS_MAX }
+        StoreCapacity { reads: checked_cast(self.readers.max_size()), transactions: UNITS_MAX }
     }
 
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
@@ -187,7 +185,7 @@ impl Store for SqliteStore {
 impl Drop for GroupCommit {
     fn drop(&mut self) {
         drop(self.checkpoint_thread.take());
-        let mut writer = lock_mutex(&self.writer);
+        let mut writer = self.writer.lock();
         if let Err(e) = writer.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)") {
             log::warn!(cause:% = e; "the database was closed without a checkpoint");
         }

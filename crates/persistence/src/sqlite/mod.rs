@@ -164,7 +164,7 @@ pub(crate) fn audit_log_complete_before(conn: &mut Conn) -> QueryResult<i64> {
 
 /// The position from which events may still be inserted between existing ones. The single writer numbers
 /// events as it commits them, so no such position exists.
-pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
+pub(crate) fn feed_complete_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn feed_delay_micros(_conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// The last event. It must never be deleted, because the next position is computed from it.
-pub(crate) fn last_event_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
+pub(crate) fn last_event_position_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
 }
 

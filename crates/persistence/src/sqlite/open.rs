@@ -9,7 +9,7 @@ use super::checkpoint_thread::CheckpointThread;
 use super::group_commit::{GroupCommit, SqliteStore};
 use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError, thread_error};
 use crate::connect::sqlite::{
-    assert_version, connect_reader, connect_to_file, lock_database, prepare_writer, require_file,
+    connect_reader, connect_to_file, lock_database, prepare_writer, require_file, require_version,
 };
 use crate::engine::Engine;
 use crate::migrations::check_sqlite;
@@ -31,7 +31,7 @@ pub(crate) fn open_sqlite(
     let lock = lock_database(path)?;
     let mut writer = connect_to_file(path)?;
     prepare_writer(&mut writer, 5_000).map_err(|e| preparation_error(&e))?;
-    assert_version(&mut writer)?;
+    require_version(&mut writer)?;
     check_sqlite(&mut writer)?;
     let name = path.to_string_lossy().into_owned();
     let readers = |connections_max| {

@@ -155,7 +155,7 @@ impl Writer {
         };
         match (end, verdict) {
             // A full disk rolls back the whole transaction, and the savepoint with it.
-            (Err(e), _) => UnitEnd::GroupLost(failure.unwrap_or(e)),
+            (Err(e), _) => UnitEnd::GroupLost(e),
             (Ok(()), Err(panic)) => UnitEnd::Panicked(panic),
             (Ok(()), Ok(_)) => UnitEnd::Finished(failure.map_or(Ok(()), Err)),
         }

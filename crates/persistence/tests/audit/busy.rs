@@ -42,7 +42,7 @@ impl AuditPacer for ChangesBeforeSnapshots<'_> {
         Ok(())
     }
 
-    fn is_snapshot_over(&self, _age: Duration) -> bool {
+    fn is_snapshot_too_old(&self, _age: Duration) -> bool {
         (self.is_over)(self.questions.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -109,6 +109,7 @@ pub(super) fn spawn_tasks(
         })));
         tasks.push(rt::spawn(repeat_every("certificate renewal", CERTIFICATE_RENEWAL_INTERVAL, move || {
             renewed_certificate.renew_if_needed();
+            renewed_certificate.reload_if_changed();
             warn_of_certificate_expiry(renewed_certificate.as_ref());
         })));
     }

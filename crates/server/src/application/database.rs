@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use guerdon_domain::ports::{Notifiers, Setting};
-use guerdon_persistence::{Access, OpenDatabase, OpenError, migrate, open_with_notifiers, stored_setting};
+use guerdon_persistence::{
+    Access, OpenDatabase, OpenError, migrate, open_with_notifiers, read_stored_setting,
+};
 
 use crate::command_socket::is_service_listening;
 use crate::keys::require_matching_master_key;
@@ -18,7 +20,7 @@ const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens the database for the service. Creates it and applies pending migrations if `database.migrate` allows it, but
 /// never while another process has the embedded database open. If another `serve` has it open, fails at once; if a
-/// command has it open, waits for the command.
+/// command has it open, retries for two seconds, then fails.
 pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> anyhow::Result<OpenDatabase> {
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
         && !database.try_exists().with_context(|| format!("cannot access {}", database.display()))?
@@ -40,7 +42,7 @@ pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> an
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }
             Err(OpenError::Missing(_) | OpenError::Older | OpenError::Restored) if attempts > 0 => {
-                let stored = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
+                let stored = read_stored_setting(&settings.database, Setting::MasterKeyFingerprint);
                 require_matching_master_key(settings, stored.as_deref())?; // before migrations change the database
                 migrate(&settings.database).map(|applied| log_migrations(&applied)).err()
             }

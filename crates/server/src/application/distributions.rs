@@ -34,7 +34,8 @@ pub(super) struct DueDistributions {
     paused_distributions: PausedDistributions,
     /// The schedules that have been logged because their last attempt failed.
     failed_schedules: BTreeSet<ScheduleId>,
-    /// The distributions that have been logged because they cannot be continued now, or (`true`) ever.
+    /// The distributions for which a warning was logged; true if the warning was that the distribution can never be
+    /// finished.
     reported: BTreeSet<(JournalEntryId, bool)>,
 }
 
@@ -90,12 +91,12 @@ impl DueDistributions {
 
     /// Continues the distributions that are not finished, then runs the next one that is due.
     fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
-        self.finish_unfinished().map_err(|cause| DueDateError { schedule: None, cause })?;
+        self.continue_unfinished().map_err(|cause| DueDateError { schedule: None, cause })?;
         run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules)
     }
 
-    /// Continues the distributions in steps that are not finished.
-    fn finish_unfinished(&mut self) -> Result<(), StoreError> {
+    /// Continues the unfinished distributions.
+    fn continue_unfinished(&mut self) -> Result<(), StoreError> {
         let Self { store, commands, paused_distributions, reported, .. } = self;
         let failed = finish_distributions(store.as_ref(), commands, paused_distributions, &mut |_| {
             ControlFlow::Continue(())

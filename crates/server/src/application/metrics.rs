@@ -52,8 +52,8 @@ const DURATION_BUCKET_BOUNDS_SECONDS: [f64; 14] =
 pub(super) struct Metrics(PrometheusHandle);
 
 impl Metrics {
-    /// Installs the recorder. Must be called once per process. `cell` is the name of this installation, if there are
-    /// several.
+    /// Installs the recorder on the first call. Later calls return the same metrics and ignore `cell`. `cell` is the
+    /// name of this installation, if there are several.
     pub(super) fn install_recorder(cell: Option<&str>) -> anyhow::Result<Self> {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         if let Some(handle) = HANDLE.get() {
@@ -115,7 +115,10 @@ fn describe_api_metrics() {
         "guerdon_http_connections_refused_total",
         "Connections closed immediately by cause: all, address"
     );
-    describe_gauge!("guerdon_http_requests_waiting", "Requests waiting for a permit, by kind: read, write");
+    describe_gauge!(
+        "guerdon_http_requests_waiting",
+        "Requests waiting for a permit, by kind: parse, read, write"
+    );
     describe_gauge!("guerdon_event_feed_requests_waiting", "Requests that wait for new events");
     describe_gauge!(
         "guerdon_http_memory_bytes",

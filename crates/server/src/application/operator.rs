@@ -9,7 +9,7 @@ use actix_web::dev::{Server, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
-use actix_web::web::{Bytes, Data, PayloadConfig, ServiceConfig, block, get};
+use actix_web::web::{Bytes, Data, PayloadConfig, ServiceConfig, block, get, to};
 use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
 use guerdon_console::SEARCH_PATH;
 use guerdon_http_api::{DatabaseHealth, ServiceState};
@@ -24,10 +24,10 @@ use crate::maintenance::StatusSources;
 use crate::platform::build_info::{COMMIT, VERSION};
 
 /// The maximum size of a search in bytes: an email address, percent-encoded.
-const SEARCH_BODY_MAX: usize = 4_096;
+const SEARCH_BODY_BYTES_MAX: usize = 4_096;
 
-/// The maximum number of pages and status queries that read the database at the same time. Slow ones leave connections
-/// for the background jobs.
+/// The maximum number of console pages and status queries that read the database at the same time. The limit leaves
+/// connections for background tasks even if all of these reads are slow.
 const CONCURRENT_READS_MAX: usize = 2;
 /// How long a request waits until it may read. `guerdon status` waits five seconds for the response.
 const READ_WAIT_MAX: Duration = Duration::from_secs(4);
@@ -73,10 +73,10 @@ pub(super) fn start_listener(
             .app_data(health.clone())
             .app_data(service.clone())
             .app_data(reads.clone())
-            .app_data(PayloadConfig::new(SEARCH_BODY_MAX))
+            .app_data(PayloadConfig::new(SEARCH_BODY_BYTES_MAX))
             .wrap(from_fn(reject_foreign_pages))
             .configure(configure_routes)
-            .default_service(get().to(get_console_page))
+            .default_service(to(get_console_page))
     };
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
     let address = server.addrs().first().copied().unwrap_or(address);
@@ -92,10 +92,10 @@ fn configure_routes(config: &mut ServiceConfig) {
         .route("/status", get().to(get_status));
 }
 
-/// Rejects requests that a page of another site causes in the operator's browser: those whose target the page embeds,
-/// so that it cannot start slow reads, and on a listener on loopback those whose host is neither an address nor
-/// `localhost`. This prevents DNS rebinding, by which the page could read the console. Links to the console work. Health
-/// is available to all.
+/// Rejects requests that a page of another site triggers in the operator's browser. Requests for embedded content are
+/// rejected, so that such a page cannot start slow reads. A listener on loopback also rejects requests whose host is
+/// neither an address nor `localhost`, because with DNS rebinding a page could read the console. Links to the console
+/// work. Health checks are never rejected.
 async fn reject_foreign_pages(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

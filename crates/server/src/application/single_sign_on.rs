@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::{Context, Store, StoreError, StoreExt};
-use guerdon_domain::saml::{expires_soon, notify_of_expiry};
+use guerdon_domain::saml::{near_or_past_expiry, notify_of_expiry};
 use guerdon_domain::values::CompanyId;
 use guerdon_webhook_dispatcher::Bodies;
 use metrics::gauge;
@@ -23,8 +23,8 @@ pub(super) fn check_certificates(store: &dyn Store) {
     }
 }
 
-/// Checks the certificate of each company. A company whose settings are damaged is logged and skipped, so that the others
-/// are checked.
+/// Checks the certificate of each company. A company whose settings are damaged is logged and skipped, so that the
+/// others are checked.
 fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
     let requester = &Requester { reference: Some("single sign-on".to_owned()), ..Requester::OPERATOR };
     let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
@@ -45,10 +45,11 @@ fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
     }
 }
 
-/// Returns whether the certificate expires soon.
+/// If the certificate of a company expires soon or has expired, logs it and queues a mail to the administrators.
+/// Returns whether it does.
 fn warn_of_company(store: &dyn Store, company: CompanyId, context: &Context<'_>) -> Result<bool, StoreError> {
     let settings = store.read_snapshot(|reads| reads.saml_settings(company))?;
-    if expires_soon(&settings, context.clock.now()).is_none() {
+    if near_or_past_expiry(&settings, context.clock.now()).is_none() {
         return Ok(false);
     }
     let end = store.transaction(|tx| notify_of_expiry(tx, company, context))?;

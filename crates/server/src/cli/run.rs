@@ -53,8 +53,7 @@ fn print_output(output: &CommandOutput, cli: &Cli) -> ExitCode {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
-        // If the reader has closed the pipe, it has read enough. This is an error only if the command changed
-        // something.
+        // The reader closed the pipe, so the output is incomplete: fail, but print no error.
         Err(cause) if cli.invocation.is_read_only() && cause.kind() == ErrorKind::BrokenPipe => {
             ExitCode::FAILURE
         }

@@ -22,7 +22,7 @@ pub(crate) enum SendOutcome {
     NotServed,
     /// The command ran.
     Done(CommandOutput),
-    /// The command was refused.
+    /// The command was refused or failed, for this reason.
     Refused(String),
     /// The request was not received completely; the command did not run.
     NotRun,

@@ -1,4 +1,4 @@
-//! The operator's commands. A [`Command`] is serialisable: it runs in this process, or in the running `serve` if
+//! The operator's commands. A [`Command`] can be serialized: it runs in this process, or in the running `serve` if
 //! `serve` holds the embedded database.
 //!
 //! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands
@@ -47,7 +47,7 @@ use crate::terminal::Progress;
 pub(crate) use arguments::points_argument::format_dollars;
 pub(crate) use arguments::time::parse_time;
 pub(crate) use command_tree::{Command, ImportCommand};
-pub(crate) use company::list_company_facts;
+pub(crate) use company::list_company_settings;
 pub(crate) use error::CommandError;
 pub(crate) use event::send_example::SendExample;
 pub(crate) use ledger::seal::{Seal, SealView};
@@ -123,7 +123,7 @@ fn append_audit_entry(
 }
 
 impl Command {
-    /// Runs the command, and logs it if it changed something.
+    /// Runs the command. Logs it if it succeeds and may have changed something.
     pub(crate) fn execute_and_log(
         &self,
         environment: &CommandEnvironment,
@@ -158,7 +158,7 @@ pub(crate) trait RunnableCommand {
         false
     }
 
-    /// Whether the command changes nothing.
+    /// Whether the command changes no data. It may record its own result, as `verify` does.
     fn is_read_only(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use guerdon_domain::ports::{ArchivedColumn, ArchivedRow, ArchivedType, ArchivedV
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// Writes a row as one line, without a line feed.
+/// Formats a row as one line of JSON, without a line feed.
 pub(super) fn to_json_line(columns: &[ArchivedColumn], row: &[ArchivedValue]) -> serde_json::Result<String> {
     let mut line = String::from("{");
     for (index, (column, value)) in columns.iter().zip(row).enumerate() {

@@ -187,6 +187,7 @@ fn read_line(lines: &mut BufReader<File>, line: &mut String) -> Result<(), Strin
     let read = lines.by_ref().take(LINE_BYTES_MAX).read_line(line);
     match read {
         Ok(_) if line.ends_with('\n') => Ok(()),
+        Ok(_) if u64::try_from(line.len()) == Ok(LINE_BYTES_MAX) => Err("the line is too long".to_owned()),
         Ok(_) => Err("the file ends here".to_owned()),
         Err(cause) => Err(cause.to_string()),
     }

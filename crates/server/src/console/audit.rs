@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use guerdon_console::LogPosition;
 use guerdon_console::model::{Actor, AuditEntry, AuditLog, CompanyFilterResult, LogPage, ObjectReference};
 use guerdon_console::pages::audit::AuditFilter;
-use guerdon_domain::audit_log::{Action, AuditEntry as Entry, newest_entries};
+use guerdon_domain::audit_log::{Action, AuditEntry as Entry, list_newest_entries};
 use guerdon_domain::journal::Actor as ActorKind;
 use guerdon_domain::ports::{AuditLogQuery, FoundCompany, StoreError};
 use guerdon_domain::values::{CompanyId, ProviderId};
@@ -20,9 +20,11 @@ pub(super) fn load_audit_log(mut context: PageContext<'_>) -> Result<AuditLog, S
     let filter = AuditFilter::from_query(context.query);
     let company = find_filtered_company(&mut context, filter.company.as_deref())?;
     let mut entries = match &company {
-        CompanyFilterResult::All => newest_entries(context.reads, &audit_query(&context, &filter, None))?,
+        CompanyFilterResult::All => {
+            list_newest_entries(context.reads, &audit_query(&context, &filter, None))?
+        }
         CompanyFilterResult::One(found) => {
-            newest_entries(context.reads, &audit_query(&context, &filter, found.id.parse().ok()))?
+            list_newest_entries(context.reads, &audit_query(&context, &filter, found.id.parse().ok()))?
         }
         CompanyFilterResult::Several(_) | CompanyFilterResult::Unknown => Vec::new(),
     };
@@ -85,7 +87,7 @@ pub(super) fn load_entries(
     context: &mut PageContext<'_>,
     query: &AuditLogQuery,
 ) -> Result<Vec<AuditEntry>, StoreError> {
-    let entries = newest_entries(context.reads, query)?;
+    let entries = list_newest_entries(context.reads, query)?;
     to_entries(context, &entries)
 }
 

@@ -17,7 +17,7 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_domain::wallets::Account;
 
 use super::{PageContext, audit, provider_reference, start_of_day, to_count, to_utc};
-use crate::commands::{format_dollars, list_company_facts};
+use crate::commands::{format_dollars, list_company_settings};
 
 const RESERVE_CHART_DAYS: u16 = 90;
 const RECENT_DAYS: i32 = 30;
@@ -84,7 +84,7 @@ pub(super) fn load_company(mut context: PageContext<'_>, id: &str) -> Result<Opt
         recognitions_30d: to_count(
             days.iter().filter(|day| day.day >= recent).map(|day| day.recognitions).sum(),
         ),
-        facts: list_company_facts(&company),
+        facts: list_company_settings(&company),
         reserve: to_reserve(balance, company.rate, company.reserve_alert),
         reserve_by_day: reserve_history(&context, &company, &days, balance),
         circulation: build_circulation(&company, &days),

@@ -137,8 +137,8 @@ pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> C
     })
 }
 
-/// Searches for the text of the form in the header of every page. Only a search for an email address is answered here,
-/// so that the address is not part of a URL; every other search redirects to a page that can be reloaded.
+/// Handles the search form in the header of every page. Renders the results for an email address directly, so that the
+/// address never appears in a URL. Redirects every other search to a URL that can be reloaded.
 pub(crate) fn render_search(service: &StatusSources, form: &[u8]) -> ConsolePage {
     let form = Query::parse(&String::from_utf8_lossy(form));
     let text = form.get("q").unwrap_or_default();

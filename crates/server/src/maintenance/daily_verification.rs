@@ -184,7 +184,7 @@ impl AuditPacer for PausePacer<'_> {
         Ok(())
     }
 
-    fn is_snapshot_over(&self, age: Duration) -> bool {
+    fn is_snapshot_too_old(&self, age: Duration) -> bool {
         age >= SNAPSHOT_DURATION
     }
 

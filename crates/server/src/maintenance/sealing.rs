@@ -112,7 +112,7 @@ pub(crate) fn describe_seal_delay(reads: &mut dyn ReadTx) -> Result<String, Stor
     })
 }
 
-/// Returns the id and the company of the oldest unfinished distribution in steps, as text for an error.
+/// Describes the oldest unfinished distribution by its id and company; `None` without one.
 fn describe_unfinished(reads: &mut dyn ReadTx) -> Result<Option<String>, StoreError> {
     let unfinished = reads.unfinished_distributions()?;
     Ok(unfinished.distributions.first().map(|(id, owner)| match owner {

@@ -23,7 +23,7 @@ pub(crate) struct StatusSources {
     /// The URL of the database, without passwords.
     pub(crate) database: String,
     pub(crate) listen: SocketAddr,
-    /// The configured address; replaced by the actual one when the service listens.
+    /// The configured address. [`Self::operator_address`] is the actual one, set when the service listens (port 0).
     pub(crate) operator_listen: SocketAddr,
     pub(crate) operator_address: OnceLock<SocketAddr>,
     pub(crate) certificate: Option<Arc<ReloadingCertificate>>,
@@ -111,7 +111,7 @@ impl PruneStatus {
     }
 }
 
-/// Distributions in several steps that are not finished.
+/// The unfinished distributions.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct InTransitStatus {
     pub(crate) distributions: usize,

@@ -1,4 +1,4 @@
-//! Reads and writes files atomically, readable only by their owner.
+//! Reads files, and creates or replaces files atomically with mode 0600.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Write};

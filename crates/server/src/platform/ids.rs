@@ -3,12 +3,12 @@
 use guerdon_domain::ports::IdGenerator;
 use uuid::Uuid;
 
-/// UUIDs of version 7, which ascend within the process.
+/// Generates UUIDs of version 7, which increase monotonically within the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemIds;
 
 impl IdGenerator for SystemIds {
-    #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the Ids port")]
+    #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the IdGenerator port")]
     fn next_id(&self) -> Uuid {
         Uuid::now_v7()
     }

@@ -305,7 +305,7 @@ fn parse_daily_at(source: &SettingsReader<'_>) -> anyhow::Result<Option<Time>> {
     }
 }
 
-/// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes [`FOREVER`].
+/// Converts a number of hours, passed as a duration of as many seconds, to a duration. 0 becomes [`FOREVER`].
 fn hours_or_forever(hours: Duration) -> Duration {
     if hours.is_zero() { FOREVER } else { hours * 3_600 }
 }

@@ -18,7 +18,7 @@ use crate::platform::files::{ensure_private_folder, open_lock_file, replace_priv
 
 const TLS_FOLDER: &str = "tls";
 const VALIDITY_PERIOD: Duration = Duration::days(365);
-const RENEWAL_PERIOD: Duration = Duration::days(30);
+const RENEW_BEFORE_EXPIRY: Duration = Duration::days(30);
 
 /// Returns the certificate in the data folder. Creates it if it is missing, expires soon, or lacks a name of the
 /// service.
@@ -62,8 +62,8 @@ fn is_usable(files: &CertificateFiles, names: &[String], now: Timestamp) -> bool
     let Some(certificate) = leaf_certificate(&key) else { return false };
     let last = certificate.validity().not_after.timestamp();
     let first = certificate.validity().not_before.timestamp();
-    let is_current =
-        first <= now.to_utc().unix_timestamp() && last >= (now + RENEWAL_PERIOD).to_utc().unix_timestamp();
+    let is_current = first <= now.to_utc().unix_timestamp()
+        && last >= (now + RENEW_BEFORE_EXPIRY).to_utc().unix_timestamp();
     is_current && names.iter().all(|name| covers_name(&certificate, name))
 }
 

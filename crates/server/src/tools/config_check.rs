@@ -5,7 +5,7 @@ use std::fs;
 
 use anyhow::{Context, Result, anyhow, bail};
 use guerdon_domain::ports::{Clock as _, Setting};
-use guerdon_persistence::{Access, OpenError, open, stored_setting};
+use guerdon_persistence::{Access, OpenError, open, read_stored_setting};
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -82,25 +82,25 @@ fn check_folder(settings: &Settings) -> Result<String> {
     Ok(format!("data folder: {shown} is writable"))
 }
 
+/// Compares the master key with the database, and describes the result.
+fn describe_master_key(settings: &Settings) -> Result<&'static str> {
+    let fingerprint = read_stored_setting(&settings.database, Setting::MasterKeyFingerprint);
+    let matches = check_master_key(settings, fingerprint.as_deref()).context("database")?;
+    Ok(if matches {
+        "and the master key matches"
+    } else {
+        "and has no master key yet; `guerdon serve` creates it"
+    })
+}
+
 /// Checks that the database is available and was created with this master key.
 fn check_database(settings: &Settings) -> Result<String> {
     let shown = settings.masked_database_url();
     match open(&settings.database, Access::Command) {
-        Ok(_store) => {
-            let fingerprint = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
-            let key = if check_master_key(settings, fingerprint.as_deref())? {
-                "and the master key matches"
-            } else {
-                "and has no master key yet; `guerdon serve` creates it"
-            };
-            Ok(format!("database: {shown} is available, {key}"))
-        }
+        Ok(_store) => Ok(format!("database: {shown} is available, {}", describe_master_key(settings)?)),
         Err(OpenError::Locked(_)) if is_service_listening(&settings.data_dir) => {
-            let fingerprint = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
-            check_master_key(settings, fingerprint.as_deref()).context("database")?;
-            Ok(format!(
-                "database: {shown} is in use by the running `guerdon serve`, and the master key matches"
-            ))
+            let key = describe_master_key(settings)?;
+            Ok(format!("database: {shown} is in use by the running `guerdon serve`, {key}"))
         }
         Err(OpenError::Missing(_)) => {
             Ok(format!("database: {shown} does not exist yet; `guerdon serve` creates it"))

@@ -13,7 +13,7 @@ use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, S
 use guerdon_domain::ports::Clock as _;
 use url::Url;
 
-use self::position::ListenProgress;
+use self::position::ListenPosition;
 use self::target::{ForwardOutcome, ForwardTarget};
 use crate::commands::{CommandOutput, parse_time};
 use crate::platform::SystemClock;
@@ -71,7 +71,7 @@ impl Listen {
         let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_BYTES_MAX);
         let (base, target) =
             (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
-        let mut position = ListenProgress::load_for(&[base, &credentials.api_key, &self.forward_to])?;
+        let mut position = ListenPosition::load_for(&[base, &credentials.api_key, &self.forward_to])?;
         let since = self.since.as_deref().map(|since| parse_time(since, SystemClock.now())).transpose();
         match since.map_err(|error| anyhow!("--since {error}"))? {
             Some(since) => position.start_at(since)?,
@@ -136,8 +136,8 @@ impl Listen {
     }
 }
 
-/// Returns the cursor after the events that exist now. It starts the feed after all events, because this machine's
-/// clock and that of the service may differ.
+/// Returns the cursor after the newest event. Requests the feed from a time in the far future instead of the current
+/// time, because the clocks of this machine and of the service may differ.
 fn find_feed_end(client: &Client) -> Result<String, Error> {
     next_event(client, Start::Moment("9999-12-31T00:00:00.000Z"), 0).map(|page| page.next)
 }
@@ -149,7 +149,7 @@ fn next_event(client: &Client, start: Start<'_>, wait_seconds: u32) -> Result<Ev
 }
 
 /// Waits for the next event. The page is empty if the wait ended without one.
-fn wait_for_event(client: &Client, position: &ListenProgress) -> Result<EventPage> {
+fn wait_for_event(client: &Client, position: &ListenPosition) -> Result<EventPage> {
     let requested = Instant::now();
     let page = retry_until_response(|| next_event(client, position.feed_start(), WAIT_SECONDS))?;
     if page.events.is_empty() {

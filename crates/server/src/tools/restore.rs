@@ -8,7 +8,7 @@ use std::thread::available_parallelism; // tidy: the parts of an audit run in pa
 
 use anyhow::{Context, Result, bail};
 use guerdon_domain::ports::{Clock as _, Setting, StoreExt};
-use guerdon_persistence::{Access, DatabaseUrl, migrate, open, stored_setting};
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open, read_stored_setting};
 use serde::Serialize;
 
 use crate::commands::{CommandOutput, CommandView};
@@ -165,7 +165,7 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
     if let Some((length, expected)) = expected.filter(|(length, expected)| length < expected) {
         bail!("it is incomplete: {length} of {expected} bytes");
     }
-    if stored_setting(&url, Setting::MasterKeyFingerprint).is_none() {
+    if read_stored_setting(&url, Setting::MasterKeyFingerprint).is_none() {
         // Guerdon stores the fingerprint of the master key when it first starts.
         bail!("it is {}not a Guerdon backup", if expected.is_some() { "damaged, or " } else { "" });
     }

@@ -266,7 +266,7 @@ fn permissions_revoked_after_the_request_head_are_not_honoured() {
             let admitted_at = Instant::now();
             revoke();
             while admitted_at.elapsed() < Duration::from_millis(550) {
-                service.running.health_status("/healthz");
+                service.running.operator_page_status("/healthz");
             }
             connection.expect_status(status, body.as_bytes()).unwrap();
         };

@@ -46,7 +46,7 @@ fn a_stop_waits_for_the_attempt_in_flight() {
         fixture.send_recognition(service);
         let arrival = fixture.next();
         service.running.terminate().unwrap();
-        while service.running.health_status("/readyz") == 200 {}
+        while service.running.operator_page_status("/readyz") == 200 {}
         fixture.receiver.release_held_replies();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(wait_for_state(service, arrival.event_id(), "delivered")["attempts"], 1);

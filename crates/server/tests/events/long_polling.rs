@@ -204,7 +204,7 @@ fn a_provider_that_is_suspended_while_it_waits_gets_no_later_event() {
         let mut waiting = start_waiting(&service.running, &[request]);
         service.run_json_command(&["provider", "set", &sample.provider.id, "--suspended", "true"]);
         while started.elapsed() < Duration::from_millis(550) {
-            service.running.health_status("/healthz");
+            service.running.operator_page_status("/healthz");
         }
         service.run_json_command(&["redemption", "create", &sample.users[0], "--points", "1"]);
         waiting[0].expect_status(401, b"").unwrap();

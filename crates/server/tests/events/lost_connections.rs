@@ -57,7 +57,7 @@ fn sessions_terminated_during_settlements_lose_and_duplicate_nothing() {
 #[test]
 fn unacknowledged_commits_lose_and_duplicate_nothing() {
     for database in postgres_databases() {
-        let Some(proxy) = DatabaseProxy::in_front_of(&database.url).unwrap() else {
+        let Some(proxy) = DatabaseProxy::start_in_front_of(&database.url).unwrap() else {
             record_skip("PostgreSQL is not reached over a Unix socket");
             continue;
         };

@@ -96,7 +96,7 @@ fn a_service_that_stops_wakes_the_other() {
         let mut connections: Vec<_> = (0..7).map(|_| connector.connect().unwrap()).collect();
         let delivered = stopping.metric(DELIVERED);
         stopping.terminate().unwrap();
-        while stopping.health_status("/readyz") == 200 {}
+        while stopping.operator_page_status("/readyz") == 200 {}
         let mut delays: Vec<Duration> = Vec::new();
         for connection in &mut connections {
             // The service no longer delivers events, but still responds on open connections.

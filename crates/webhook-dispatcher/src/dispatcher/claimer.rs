@@ -90,7 +90,7 @@ impl Claimer<'_> {
                 self.next_read_at =
                     self.earliest_read_at.max(now.monotonic + self.wait_until_next(next, now));
                 if std::mem::take(&mut self.has_failed) {
-                    log::info!("claiming events works again");
+                    log::info!("events can be claimed again");
                 }
             }
             Err(cause) => {

@@ -57,7 +57,7 @@ pub struct DispatcherLimits {
     pub scan_interval_min: Duration,
     /// How long the dispatcher waits after a failure of the store.
     pub error_backoff: Duration,
-    /// How long a sender thread waits for work before it ends.
+    /// How long a sender thread waits for work before it ends. The last `fast_senders` threads stay.
     pub idle_timeout: Duration,
 }
 

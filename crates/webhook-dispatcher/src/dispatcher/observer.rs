@@ -31,7 +31,7 @@ impl AttemptResult {
 pub trait DispatcherObserver: Send + Sync {
     fn attempt_ended(&self, _provider: ProviderId, _result: AttemptResult, _took: Duration) {}
 
-    /// Sets the number of attempts in flight: in progress or not yet settled.
+    /// Called when the number of attempts in flight (in progress or not yet settled) changes.
     fn set_in_flight(&self, _attempts: usize) {}
 
     /// An event is exhausted: it is sent again only if it is replayed.

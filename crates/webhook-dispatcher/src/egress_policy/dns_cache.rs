@@ -18,14 +18,14 @@ const STACK_BYTES: usize = 256 * 1024;
 /// The maximum number of cached results.
 const CACHED_NAMES_MAX: usize = 1_024;
 
-/// The system's resolver for host names.
+/// Resolves host names; a port, so that tests need no DNS.
 pub trait HostResolver: Send + Sync {
     /// Returns all IPv4 and IPv6 addresses of a host name, in the order in which to try them. May block for any time:
     /// the caller waits no longer than an attempt allows.
     ///
     /// # Errors
     ///
-    /// The system's error. Its message is not shown.
+    /// The resolver's error. Its message is not shown.
     fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -186,8 +186,8 @@ impl LookupPool {
         }
     }
 
-    /// Removes the first waiting lookup whose result is awaited, and drops the abandoned lookups before it. Without such
-    /// a lookup, the calling thread ends.
+    /// Removes the first waiting lookup whose result is awaited, and drops the abandoned lookups before it. Without
+    /// such a lookup, the calling thread ends.
     fn next_lookup(&self) -> Option<QueuedLookup> {
         let mut state = lock_mutex(&self.state);
         while let Some((name, lookup)) = state.waiting.pop_front() {

@@ -1,7 +1,7 @@
 //! The egress policy for webhooks (behaviour 23.11): which URLs may be requested, and which addresses may be connected
 //! to.
 //!
-//! There are three checks, each of which would be sufficient alone. The URL string is checked when it is registered and
+//! There are three checks. The URL string is checked when it is registered and
 //! at every attempt. For every attempt, the resolver resolves the host name and refuses the result if any address is
 //! not public; ureq gets exactly the checked addresses and resolves nothing. The connector checks each address again
 //! when it connects.

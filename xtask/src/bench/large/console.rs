@@ -24,7 +24,7 @@ pub(super) fn measure(service: &RunningService, company: &str, provider: &str) -
         ("companies", "/companies".to_owned()),
         ("companies by reserve", "/companies?sort=reserve&order=desc".to_owned()),
         ("a company", format!("/companies/{company}")),
-        ("a company, a year", format!("/companies/{company}?days=365")),
+        ("a company, 90 days", format!("/companies/{company}?days=90")),
         ("providers", "/providers".to_owned()),
         ("a provider", format!("/providers/{provider}")),
         ("events", "/events".to_owned()),

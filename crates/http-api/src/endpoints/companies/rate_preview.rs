@@ -48,7 +48,7 @@ pub(crate) async fn run_rate_preview(
     let parse = move |headers: &HeaderMap| {
         received.and_then(|body| parse_input(headers, Some(body.bytes.as_slice()), read_proposed_rate))
     };
-    let parsed = state.body_parser.run_parser(request.headers(), length, parse).await?;
+    let parsed = state.body_parser.run_parser(call.scope, request.headers(), length, parse).await?;
     let caller = call.caller.clone();
     let read = move |reads: &mut dyn ReadTx| {
         let company = company_in_path(reads, &call)?.company; // before the error of the body (behaviour 4.1)

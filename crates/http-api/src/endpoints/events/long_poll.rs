@@ -26,7 +26,7 @@ const POLL_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The result of a poll.
 enum PollResult {
-    /// The response with a single event, as most waiting requests find.
+    /// The response, if exactly one event was found. This is the common case for a waiting request.
     Response(RenderedResponse),
     /// Several events, which are not read yet.
     Page(FeedPage),

@@ -67,6 +67,7 @@ impl OperationDocs for ReplayMany {
 }
 
 impl WriteOperation for ReplayMany {
+    const IS_LONG: bool = true;
     type Input = BulkReplay;
 
     fn parse_input(fields: &mut Fields) -> Option<BulkReplay> {

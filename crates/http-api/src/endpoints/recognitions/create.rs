@@ -34,12 +34,12 @@ impl OperationDocs for Create {
     const SUCCESS_STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// The ids of 1 to 10,000 users, separated by commas, without duplicates and without the sender; at most 380,000
-        /// characters. Their number times the bytes of the message is at most 8 MiB.
-        /// Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
+        /// The ids of 1 to 10,000 users, separated by commas, without duplicates and without the sender; at most
+        /// 380,000 characters. Their number times the bytes of the message is at most 8 MiB. Example:
+        /// `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
         receiver_ids,
-        /// The points for each receiver at the current rate: from 1 (0 if the operator allows it for the company) to the
-        /// equivalent of 5,000 dollars. Example: `10`
+        /// The points for each receiver at the current rate: from 1 (0 if the operator allows it for the company) to
+        /// the equivalent of 5,000 dollars. Example: `10`
         points_per_receiver,
     };
     type View = View<'static>;
@@ -80,8 +80,7 @@ impl WriteOperation for Create {
         })
     }
 
-    /// The response contains the message once for each receiver, and escapes quotation marks and line breaks with a
-    /// second byte.
+    /// The response contains the message once for each receiver. Escaping a quotation mark or line break adds a byte.
     fn estimate_memory(command: &SendRecognition) -> usize {
         let receivers = command.receivers.ids().len();
         receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))

@@ -26,7 +26,7 @@ const FREQUENT_THRESHOLD_INTERVAL: Duration = Duration::from_secs(1);
 /// The rate limit that all frequent addresses share: one connection per interval, with this burst.
 pub(super) const FREQUENT_INTERVAL: Duration = Duration::from_millis(2);
 pub(super) const FREQUENT_BURST: u32 = 256;
-/// Idle networks are removed only when there are more than this many.
+/// Idle networks are removed when there are at least this many.
 pub(super) const CLEANUP_THRESHOLD_MIN: usize = 10_000;
 
 /// In IPv6, the owner of a /64 network often owns the whole /48 network. A /48 network has the limits of four
@@ -127,7 +127,7 @@ impl OpenConnections {
         }
     }
 
-    /// Returns the memory counter that all connections of the largest network around an address share.
+    /// Returns the memory counter that all connections of the largest network that contains an address share.
     pub(super) fn address_usage(&self, address: IpAddr) -> Option<AddressUsage> {
         let (network, _) = networks_of(address).last()?;
         self.networks.get(&network).map(|network| Arc::clone(&network.usage))

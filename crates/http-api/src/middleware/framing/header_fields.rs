@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::FramingError;
 
-/// Whether a line may contain a byte.
+/// Whether a byte may occur in a line of a request head.
 pub(super) fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }

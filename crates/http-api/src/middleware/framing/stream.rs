@@ -311,7 +311,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         poll
     }
 
-    /// Whether there are no unexpected bytes.
+    /// Whether the connection is between two requests and has no received bytes left.
     fn is_clean(&self) -> bool {
         let is_between =
             self.connection.phase() == ConnectionPhase::AwaitRequest && self.framing.is_in_head();

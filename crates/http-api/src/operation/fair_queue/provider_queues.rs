@@ -8,7 +8,7 @@ use tokio::sync::oneshot::Sender;
 use super::{RequestPermit, provider_busy_error};
 use crate::operation::ApiError;
 
-/// The maximum of a fair share.
+/// The maximum fair share, in permits.
 const FAIR_SHARE_MAX: usize = 8;
 /// The maximum number of waiting requests of one provider. It is high because a refusal costs a fifth of the processor
 /// time of a response: a client with many connections that ignores `Retry-After` costs less if it waits than if it is
@@ -17,8 +17,8 @@ pub(super) const WAITING_PER_PROVIDER_MAX: usize = 1_024;
 
 pub(super) struct ProviderQueues {
     capacity: usize,
-    /// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
-    /// hold none.
+    /// How many permits a provider may hold while others wait. The same number of permits is reserved for providers
+    /// that hold none.
     fair_share: usize,
     pub(super) in_progress: usize,
     pub(super) by_provider: HashMap<ProviderId, ProviderQueue>,
@@ -90,15 +90,28 @@ impl ProviderQueues {
         }
     }
 
+    /// Removes the requests of a provider that no longer wait, up to the first that does.
+    pub(super) fn remove_cancelled_waiters(&mut self, provider: ProviderId) {
+        let Some(queue) = self.by_provider.get_mut(&provider) else { return };
+        while queue.waiters.front().is_some_and(Sender::is_closed) {
+            queue.waiters.pop_front();
+        }
+        if queue.waiters.is_empty() {
+            self.waiting_providers.retain(|waiting| *waiting != provider);
+            if queue.in_progress == 0 {
+                self.by_provider.remove(&provider);
+            }
+        }
+    }
+
     /// Takes the next waiting request that may have a free permit from its queue. The request counts as in progress
     /// from now on.
     pub(super) fn next_waiter(&mut self) -> Option<(ProviderId, Sender<RequestPermit>)> {
         while self.in_progress < self.capacity {
-            let is_alone = self.waiting_providers.len() <= 1;
-            let free_permits = self.capacity - self.in_progress;
+            let has_spare_permits = self.capacity - self.in_progress > self.fair_share;
             let is_eligible = |provider: &ProviderId| {
                 let own_in_progress = self.by_provider.get(provider).map_or(0, |queue| queue.in_progress);
-                own_in_progress < self.fair_share || (is_alone && free_permits > self.fair_share)
+                own_in_progress < self.fair_share || has_spare_permits
             };
             let index = self.waiting_providers.iter().position(is_eligible)?;
             let provider = self.waiting_providers.remove(index)?;

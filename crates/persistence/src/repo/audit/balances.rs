@@ -29,9 +29,10 @@ type EntryColumns = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier)
 /// Which accounts and entries have been checked.
 #[derive(Default)]
 pub(super) struct BalancesProgress {
-    /// The accounts up to this key have been checked. An account that is created before it is not checked.
+    /// The key of the last account that has been checked. An account with a smaller key that is created later is not
+    /// checked.
     after: Option<StoredAccountKey>,
-    /// The account that follows, if some of its entries have been checked.
+    /// The next account, if some of its entries have been checked.
     started: Option<(StoredAccountKey, AccountAudit)>,
 }
 
@@ -195,7 +196,7 @@ impl Unit<'_> {
         let found = self.load_entries_by_id(&[entry_id])?.remove(&entry_id);
         let entry = found.and_then(|found| found.to_journal_entry().ok());
         let matches = entry.is_some_and(|entry| match entry.kind {
-            EntryKind::Override { points, .. } => displayed_points(entry.rate, balance) == Some(points.get()),
+            EntryKind::Override { points, .. } => shown_points_of(entry.rate, balance) == Some(points.get()),
             _ => false,
         });
         findings.require(matches, "override", || {
@@ -237,7 +238,7 @@ fn report_missing_account((owner, kind): StoredAccountKey, findings: &mut Findin
     });
 }
 
-fn displayed_points(rate: PointsPerDollar, balance: i128) -> Option<i64> {
+fn shown_points_of(rate: PointsPerDollar, balance: i128) -> Option<i64> {
     i64::try_from(balance)
         .ok()
         .map(|nanodollars| rate.shown_points(Amount::from_nanodollars(nanodollars)).get())

@@ -8,7 +8,8 @@ use super::{Check, id_as_text, timestamp_literal};
 use crate::rows::DbTimestamp;
 use crate::rows::conditions::PENDING;
 
-/// Checks that a pending notification has a time for its next attempt.
+/// Checks that a waiting notification has a time for its next attempt, and that other notifications have neither that
+/// time nor a lease.
 pub(super) fn notification_check() -> Check {
     (
         "notification",

@@ -85,7 +85,7 @@ struct SnapshotTimer<'a> {
 
 impl SnapshotTimer<'_> {
     fn is_over(&self) -> bool {
-        self.pacer.is_snapshot_over(self.began_at.elapsed())
+        self.pacer.is_snapshot_too_old(self.began_at.elapsed())
     }
 }
 

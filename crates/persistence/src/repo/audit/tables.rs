@@ -186,7 +186,7 @@ fn amendment_checks() -> Vec<Check> {
     )]
 }
 
-/// Checks that the owner of every account belongs to the account's company.
+/// Checks the owners and the creation times of accounts, and that every company has its five accounts.
 fn account_checks() -> Vec<Check> {
     let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_as_text("a.owner_id"));
     vec![

@@ -35,7 +35,7 @@ impl CompanyArgument {
             return Ok(CompanyId::from_uuid(id));
         }
         let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
-        let found = environment.store.read_snapshot(|reads| reads.company_id_by_domain(&domain))?;
+        let found = environment.store.read_snapshot(|reads| reads.find_company_id_by_domain(&domain))?;
         found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
     }
 
@@ -166,7 +166,7 @@ pub(crate) fn find_company_of_user(
     environment: &CommandEnvironment,
     user: UserId,
 ) -> Result<Company, CommandError> {
-    let absent = || CommandError::Refused(format!("no active user has the id {user}"));
+    let absent = || CommandError::Refused(format!("no user has the id {user}"));
     environment.store.read_snapshot(|reads| {
         let found = any_provider::find_user(reads, user)?.ok_or_else(absent)?;
         load_company(reads, found.company_id)

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::platform::files;
 
-/// Reads and parses a text file (UTF-8, or UTF-16 with a byte order mark) of at most `bytes_max` bytes. A failure,
-/// which names the file, is returned as part of the value, so that the command reports it instead of the argument
-/// parser.
+/// Reads and parses a text file (UTF-8, or UTF-16 with a byte order mark) of at most `bytes_max` bytes; `too_large` is
+/// the error for a larger file. A failure, which names the file, is returned as part of the value, so that the command
+/// reports it instead of the argument parser.
 pub(crate) fn read_text_file<T>(
     name: &str,
     (bytes_max, too_large): (u64, &str),

@@ -163,8 +163,8 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Comp
     })
 }
 
-/// Waits until no unfinished distribution of another company precedes unsealed entries of the company: they cannot be
-/// sealed before it.
+/// Waits until unsealed entries of the company are no longer preceded by an unfinished distribution of another company,
+/// because an unfinished distribution blocks the sealing of later entries.
 fn wait_for_distributions_of_others(
     environment: &CommandEnvironment,
     id: CompanyId,
@@ -188,7 +188,7 @@ fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), C
     })
 }
 
-/// Repeats `attempt` until it returns true. Fails with what delays the seal if that takes too long.
+/// Calls `attempt` every 100 ms until it returns true. After 30 s, fails with an error that says what delays the seal.
 fn retry_until_sealable(
     store: &dyn Store,
     attempt: impl Fn(&dyn Store) -> Result<bool, StoreError>,
@@ -202,7 +202,8 @@ fn retry_until_sealable(
     Err(CommandError::Failed(store.read_snapshot(describe_seal_delay)?))
 }
 
-/// Writes a partial file in the same folder, and renames it when it is complete and synced. Returns its size.
+/// Writes to `<path>.partial`, and renames it when it is complete and synced. Returns the size in bytes. Refuses if
+/// another process is writing the file, or if it exists and `replaces` is false.
 fn write_file(
     path: &Path,
     replaces: bool,
@@ -265,7 +266,7 @@ fn write_archive(
     })
 }
 
-/// The number of rows that are read together. An event may have a megabyte, and a stored response about 20.
+/// The number of rows that are read together. An event can be 1 MB, a stored response about 20 MB.
 const fn rows_per_page(section: ArchiveSection) -> i64 {
     match section {
         ArchiveSection::IdempotencyRecords => 1,

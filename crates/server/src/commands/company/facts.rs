@@ -1,10 +1,10 @@
-//! The settings of a company as people read them, for `guerdon company show` and the console.
+//! The settings of a company in readable form, for `guerdon company show` and the console.
 
 use guerdon_console::numbers;
 use guerdon_domain::companies::Company;
 
 /// Lists the settings of a company with their labels. None is personal data, because the console shows them.
-pub(crate) fn list_company_facts(company: &Company) -> Vec<(&'static str, String)> {
+pub(crate) fn list_company_settings(company: &Company) -> Vec<(&'static str, String)> {
     let alert = company
         .reserve_alert
         .map_or_else(|| "never".to_owned(), |threshold| format!("below {}", threshold.to_text()));

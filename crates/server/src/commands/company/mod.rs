@@ -9,7 +9,7 @@ mod reopen;
 mod show;
 mod transfer;
 
-pub(crate) use facts::list_company_facts;
+pub(crate) use facts::list_company_settings;
 
 use crate::commands::group_macro::command_group;
 

@@ -5,7 +5,7 @@ use guerdon_console::numbers;
 use guerdon_domain::ports::{Lookup, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use super::list_company_facts;
+use super::list_company_settings;
 use crate::commands::arguments::identifiers::CompanyArgument;
 use crate::commands::output::format_fields;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
@@ -44,7 +44,7 @@ impl RunnableCommand for Show {
                 ("owner", owner),
                 ("users", numbers::format_integer(users)),
             ];
-            rows.extend(list_company_facts(company));
+            rows.extend(list_company_settings(company));
             rows.push(("created", company.created_at.to_string()));
             let rows: Vec<(&str, &str)> =
                 rows.iter().map(|(label, value)| (*label, value.as_str())).collect();

@@ -1,7 +1,9 @@
 //! `guerdon event replay`.
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::events::{BulkReplay, EventState, ReplayError, ReplayStep, replay_all, replay_by_ids};
+use guerdon_domain::events::{
+    BulkReplay, EventState, ReplayError, ReplayStep, replay_by_ids, run_operator_replay_step,
+};
 use guerdon_domain::ports::{Context, StoreExt};
 use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
@@ -82,7 +84,7 @@ impl Replay {
         let mut replayed_before = 0;
         loop {
             let step = environment.store.transaction(|tx| -> Result<_, CommandError> {
-                let step = replay_all(tx, provider, &replay, context)?;
+                let step = run_operator_replay_step(tx, provider, &replay, context)?;
                 let replayed = step.replayed() - replayed_before;
                 if replayed > 0 || matches!(step, ReplayStep::Done(_)) {
                     let entry = context.new_audit_entry(Action::EventsReplayed).with_provider(provider);

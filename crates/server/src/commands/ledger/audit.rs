@@ -1,6 +1,6 @@
 //! `guerdon audit`.
 
-use guerdon_domain::audit_log::{Action, AuditEntry, newest_entries};
+use guerdon_domain::audit_log::{Action, AuditEntry, list_newest_entries};
 use guerdon_domain::journal::Actor;
 use guerdon_domain::ports::{AuditLogQuery, StoreExt};
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ impl RunnableCommand for Audit {
             limit: i64::from(self.limit),
             ..AuditLogQuery::default()
         };
-        let entries = environment.store.read_snapshot(|reads| newest_entries(reads, &query))?;
+        let entries = environment.store.read_snapshot(|reads| list_newest_entries(reads, &query))?;
         let notes = limit_note(entries.len(), self.limit, "entry", "entries");
         let output = entries.into_iter().map(AuditEntryView::from).collect::<Vec<_>>().to_output()?;
         Ok(CommandOutput { notes, ..output })

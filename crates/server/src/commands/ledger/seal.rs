@@ -73,7 +73,7 @@ impl RunnableCommand for Seal {
 /// Seals what can be sealed. A distribution that is not finished does not prevent the backup: a note says that the head
 /// does not cover later entries.
 fn seal_for_backup(environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-    append_audit_entry(environment, |entry| entry, Action::BackupBegun)?;
+    append_audit_entry(environment, |entry| entry, Action::BackupStarted)?;
     let (seal, unfinished) = sealing::seal_available(environment.store.as_ref(), SystemClock.now())?;
     let mut output = match seal {
         Some(seal) => SealView::new(&seal).to_output()?,

@@ -45,7 +45,7 @@ impl CommandView for ModeStatusView {
     fn to_text(&self) -> String {
         let state = if self.maintenance == ModeArgument::On { "on" } else { "off" };
         match &self.since {
-            Some(since) => format!("maintenance is {state} since {since}"),
+            Some(since) => format!("maintenance has been {state} since {since}"),
             None => format!("maintenance is {state}"),
         }
     }
@@ -75,7 +75,7 @@ impl RunnableCommand for Maintenance {
             if tx.get_setting(Setting::Maintenance)?.as_deref() != Some(value) {
                 tx.set_setting(Setting::MaintenanceSince, &SystemClock.now().to_string())?;
                 tx.record_audit_entry(
-                    &context.new_audit_entry(Action::MaintenanceTurned).with_detail(value),
+                    &context.new_audit_entry(Action::MaintenanceModeChanged).with_detail(value),
                 )?;
             }
             tx.set_setting(Setting::Maintenance, value)

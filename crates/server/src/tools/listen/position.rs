@@ -12,13 +12,13 @@ use crate::platform::files;
 
 /// How far the events have been forwarded. Its file contains the start time and, if events have been read, a space and
 /// the cursor.
-pub(super) struct ListenProgress {
+pub(super) struct ListenPosition {
     file: PathBuf,
     since: String,
     cursor: Option<String>,
 }
 
-impl ListenProgress {
+impl ListenPosition {
     /// Reads the position that is stored for this combination of service, credentials and target.
     pub(super) fn load_for(parts: &[&str]) -> Result<Self> {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
@@ -89,24 +89,24 @@ mod tests {
     fn a_position_is_a_time_then_a_cursor_and_is_restored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("place");
-        let mut position = ListenProgress::read_file(file.clone());
+        let mut position = ListenPosition::read_file(file.clone());
         assert!(!position.is_stored());
         position.start_at(Timestamp::parse("2026-11-20T20:01:02.345678Z").unwrap()).unwrap();
-        let found = ListenProgress::read_file(file.clone());
+        let found = ListenPosition::read_file(file.clone());
         assert!(found.is_stored());
         assert!(matches!(found.feed_start(), Start::Moment("2026-11-20T20:01:02.345Z")));
         position.advance_to("1f.ab").unwrap();
-        let mut found = ListenProgress::read_file(file.clone());
+        let mut found = ListenPosition::read_file(file.clone());
         assert!(matches!(found.feed_start(), Start::Cursor("1f.ab")));
         assert_eq!(found.since, "2026-11-20T20:01:02.345Z");
         found.start_after("20.cd").unwrap();
-        assert!(matches!(ListenProgress::read_file(file.clone()).feed_start(), Start::Cursor("20.cd")));
+        assert!(matches!(ListenPosition::read_file(file.clone()).feed_start(), Start::Cursor("20.cd")));
         found.start_at(Timestamp::UNIX_EPOCH).unwrap();
         assert!(matches!(
-            ListenProgress::read_file(file.clone()).feed_start(),
+            ListenPosition::read_file(file.clone()).feed_start(),
             Start::Moment("1970-01-01T00:00:00.000Z")
         ));
         std::fs::write(&file, "1f.ab").unwrap();
-        assert!(!ListenProgress::read_file(file).is_stored());
+        assert!(!ListenPosition::read_file(file).is_stored());
     }
 }

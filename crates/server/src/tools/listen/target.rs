@@ -90,7 +90,7 @@ impl ForwardTarget {
                 ForwardOutcome::Refused(response.status().as_u16(), first_line(response.into_body()))
             }
             Err(cause) if self.is_connected.load(Ordering::Relaxed) => {
-                ForwardOutcome::NoResponse(describe_error(&cause, "answer"))
+                ForwardOutcome::NoResponse(describe_error(&cause, "response"))
             }
             Err(cause) => ForwardOutcome::Unreachable(describe_error(&cause, "connection")),
         })
