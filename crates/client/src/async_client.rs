@@ -34,12 +34,12 @@ pub struct AsyncConnection {
 type BoxedError = Box<dyn StdError + Send + Sync>;
 
 impl AsyncClient {
-    /// Creates a client of a service whose certificate is issued by a public authority. `base` is the service's address,
-    /// such as `https://guerdon.example`, with or without the version.
+    /// Creates a client of a service whose certificate is issued by a public authority. `base` is the service's
+    /// address, such as `https://guerdon.example`, with or without the version.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if TLS cannot be set up.
+    /// [`Error::Tls`] if TLS cannot be set up.
     pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
         let tls = tls_builder()?.with_webpki_roots().with_no_client_auth();
         Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
@@ -50,7 +50,7 @@ impl AsyncClient {
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if `pem` contains no certificate.
+    /// [`Error::Certificate`] if `pem` contains no certificate, and [`Error::Tls`] if TLS cannot be set up.
     pub fn with_root_certificates(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(read_certificates(pem)?);
@@ -147,7 +147,7 @@ type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;
 fn tls_builder() -> Result<TlsBuilder, Error> {
     ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|cause| Error::Certificate(cause.to_string()))
+        .map_err(|cause| Error::Tls(cause.to_string()))
 }
 
 /// The message of the root cause, because hyper's own message only names the phase.

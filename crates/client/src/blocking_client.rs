@@ -27,8 +27,8 @@ pub struct BlockingConnection {
 }
 
 impl Client {
-    /// Creates a client of a service whose certificate is issued by a public authority. `base` is the service's address,
-    /// such as `https://guerdon.example`, with or without the version.
+    /// Creates a client of a service whose certificate is issued by a public authority. `base` is the service's
+    /// address, such as `https://guerdon.example`, with or without the version.
     pub fn new(base: &str, credentials: &Credentials) -> Self {
         Self::with_connection(BlockingConnection::new(TlsConfig::builder().build()), base, credentials)
     }
@@ -134,7 +134,10 @@ fn classify_error(error: ureq::Error) -> AttemptFailure {
     let may_have_been_sent = untrusted.is_none()
         && match &error {
             ureq::Error::Io(cause) => cause.kind() != ErrorKind::ConnectionRefused,
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => false,
+            ureq::Error::BadUri(_)
+            | ureq::Error::Http(_)
+            | ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed => false,
             _ => true,
         };
     let error = match (untrusted, error) {

@@ -17,7 +17,7 @@ pub enum Error {
         status: u16,
         /// The code of the error, such as `insufficient_funds` (behaviour 5.7); `None` if a proxy responded.
         code: Option<String>,
-        /// The reason, for people.
+        /// Human-readable explanation.
         message: String,
         /// The invalid fields of the path, the query or the body, in the order of the message (behaviour 5.6). Empty if
         /// the error concerns no field, or if a proxy responded.
@@ -44,6 +44,9 @@ pub enum Error {
     /// The service's certificate is not trusted.
     #[error("the certificate is not trusted: {0}")]
     Untrusted(String),
+    /// The body of the request cannot be serialized. Nothing was sent.
+    #[error("the request cannot be serialized: {0}")]
+    Unserializable(serde_json::Error),
     /// The body of the response cannot be parsed as a response of this API.
     #[error("the response cannot be read: {0}")]
     Unreadable(serde_json::Error),
@@ -53,6 +56,9 @@ pub enum Error {
     /// The certificates to trust cannot be read.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
+    /// The TLS library cannot be set up.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
     /// The operating system returned no random bytes.
     #[error("the operating system returned no random bytes")]
     Randomness,
@@ -66,12 +72,6 @@ pub struct FieldError {
     pub field: String,
     /// The field's part of the message.
     pub message: String,
-}
-
-impl From<serde_json::Error> for Error {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Unreadable(error)
-    }
 }
 
 /// Finds the TLS error that caused a connection error.

@@ -27,7 +27,7 @@ impl Request {
     }
 
     pub(crate) fn with_body(self, body: &impl Serialize) -> Result<Self, Error> {
-        Ok(Self { body: Some(serde_json::to_string(body)?), ..self })
+        Ok(Self { body: Some(serde_json::to_string(body).map_err(Error::Unserializable)?), ..self })
     }
 
     /// Returns the error for a request that may have taken effect: [`Error::OutcomeUnknown`] if it needs a key. Other

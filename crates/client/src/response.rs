@@ -68,5 +68,5 @@ impl Response {
 
 /// Parses the body of a successful response. An empty body is parsed as `()`.
 pub(crate) fn read_body<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
-    Ok(serde_json::from_str(if body.is_empty() { "null" } else { body })?)
+    serde_json::from_str(if body.is_empty() { "null" } else { body }).map_err(Error::Unreadable)
 }

@@ -138,8 +138,8 @@ pub trait ReadStatistics {
     /// The number of companies whose reserve is below its alert threshold.
     fn count_low_reserves(&mut self) -> Result<i64, StoreError>;
 
-    /// The latest failed attempt at an undelivered event of a provider; `None` if no event is waiting or
-    /// exhausted.
+    /// The latest failed attempt at one of the pending events of a provider that are due last, or at its newest
+    /// exhausted event. `None` if none of these events has a failed attempt.
     fn last_failed_attempt(
         &mut self,
         provider: ProviderId,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
+use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::Deadlines;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -50,7 +51,7 @@ pub(crate) struct ApiState {
     /// The dependencies and settings of the API.
     pub(crate) api: Api,
     /// The idempotency keys in progress in this process.
-    pub(crate) key_locks: Arc<KeyLocks>,
+    pub(crate) key_locks: Arc<KeyLocks<IdempotencyKey>>,
     /// The memory for large request bodies.
     pub(crate) body_memory: Arc<MemoryBudget>,
     /// The memory for large requests in progress and their responses. It is separate from `body_memory`, because a

@@ -8,7 +8,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_api_types::Fields;
 use guerdon_domain::commands::Command;
-use guerdon_domain::idempotency::{IdempotentRequest, KeyState};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotentRequest, KeyState};
 use guerdon_domain::ports::{Context, Deadlines, Tx, Verdict};
 use tokio::time::{Instant, sleep};
 
@@ -171,7 +171,7 @@ fn prepare_request<W: WriteOperation>(
 async fn execute_once<W: WriteOperation>(
     state: &Arc<ApiState>,
     prepared: &Arc<PreparedRequest<W>>,
-    key_lock: Option<KeyLock>,
+    key_lock: Option<KeyLock<IdempotencyKey>>,
 ) -> Result<Option<RenderedResponse>, ApiError> {
     if let Err(error) = &prepared.parsed
         && rejects_before_lookup(prepared)

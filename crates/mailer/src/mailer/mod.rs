@@ -56,7 +56,7 @@ pub struct Mailer {
     clock_checked_at: Option<Timestamp>,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
     unrecorded: HashMap<Uuid, (Uuid, NotificationOutcome)>,
-    /// How often the server refused each mail.
+    /// How many attempts at each mail the server refused or did not confirm since this process started.
     refusals: HashMap<Uuid, u8>,
     /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again, and further
     /// failures are not logged.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::AUTHORIZATION;
-use guerdon_domain::ports::StoreExt;
+use guerdon_domain::ports::{Deadlines, StoreExt};
 use guerdon_domain::providers::Provider;
 
 use super::Admission;
@@ -95,7 +95,7 @@ fn loggable_key(key: &str) -> &str {
 /// the secret, so that a new secret and the end of a suspension take effect at once.
 ///
 /// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
-/// delay the lookups of other credentials.
+/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup.
 async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,
@@ -108,14 +108,26 @@ async fn verify_credentials(
         let hash = hashes.find(|hash| state.api.secret_verifier.verify_secret(&credentials.secret, hash))?;
         Some(Caller::new(provider, hash, read_at))
     };
-    let now = Instant::now();
-    if let Some((read_at, provider)) = admission.providers.get(&credentials.key, now)
-        && let Some(caller) = find_caller(&provider, read_at)
-    {
+    let find_cached_caller = || {
+        let (read_at, provider) = admission.providers.get(&credentials.key, Instant::now())?;
+        find_caller(&provider, read_at)
+    };
+    if let Some(caller) = find_cached_caller() {
         return Ok(Some(caller));
     }
     let is_unverified = !is_known && !admission.recent_credentials.contains(credentials);
-    let _permit = if is_unverified { Some(admission.acquire_unverified_lookup().await?) } else { None };
+    let (_permit, _lock);
+    if is_unverified {
+        _permit = admission.acquire_unverified_lookup().await?;
+    } else {
+        let deadline = tokio::time::Instant::now() + Deadlines::CREDENTIALS;
+        let lock = admission.recent_lookups.acquire_lock(&credentials.key, deadline).await;
+        _lock = lock.ok_or_else(ApiError::busy)?;
+        if let Some(caller) = find_cached_caller() {
+            return Ok(Some(caller));
+        }
+    }
+    let now = Instant::now();
     let key = credentials.key.clone();
     let found = state
         .run_blocking(move |state, _| {

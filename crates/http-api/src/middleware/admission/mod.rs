@@ -35,7 +35,7 @@ use tokio::time::timeout;
 
 use super::framing::Connection;
 use crate::log_throttle::LogThrottle;
-use crate::operation::{ApiError, ApiState};
+use crate::operation::{ApiError, ApiState, KeyLocks};
 use crate::request_info::{Caller, RequestInfo};
 
 /// The maximum number of concurrent lookups of unverified credentials.
@@ -59,6 +59,8 @@ pub(super) struct Admission {
     current_secrets: CurrentSecrets,
     /// Limits the lookups of unverified credentials.
     unverified_lookups: Semaphore,
+    /// The API keys whose recent credentials are being looked up.
+    recent_lookups: Arc<KeyLocks<String>>,
     /// Limits the log lines about addresses that are locked out.
     lockout_log: LogThrottle<IpAddr>,
     /// Limits the log lines about providers over their rate limit.
@@ -76,6 +78,7 @@ impl Admission {
             recent_credentials: RecentCredentials::default(),
             current_secrets: CurrentSecrets::default(),
             unverified_lookups: Semaphore::new(UNVERIFIED_LOOKUPS_MAX),
+            recent_lookups: Arc::default(),
             lockout_log: LogThrottle::default(),
             rate_limit_log: LogThrottle::default(),
             provider_limit: ProviderLimit::new(limits),

@@ -28,7 +28,7 @@ fn a_redemption_with_a_key_runs_once_and_is_refunded_once() {
     assert_eq!((&redemption["user_id"], &redemption["points"]), (&json!(user), &json!(30)));
     setup.assert_refused(&["redemption", "create", &user, "--points", "71"], "Insufficient funds");
     setup.assert_refused(&["redemption", "create", &user, "--points", "0"], "points must be");
-    setup.assert_refused(&["redemption", "create", MISSING_ID, "--points", "1"], "no active user");
+    setup.assert_refused(&["redemption", "create", MISSING_ID, "--points", "1"], "no user has the id");
     let id = redemption["id"].as_str().unwrap();
     assert_eq!(setup.run_for_value(&["redemption", "refund", id]), redemption);
     setup.assert_refused(&["redemption", "refund", id], "refunded already");
