@@ -1,4 +1,4 @@
-//! One provider reads large pages as fast as it can; another must not be slowed down.
+//! One provider reads large pages, and then replays events, as fast as it can; another must not be slowed down.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,29 +8,58 @@ use serde_json::json;
 
 use super::context::AttackContext;
 use super::report::Measurement;
-use super::victim::{Victim, to_f64};
+use super::victim::{Victim, VictimMeasurements, to_f64};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::{Database, RunningService};
 
 const CONNECTIONS: usize = 64;
 const MESSAGES: usize = 100;
 const MESSAGE_LENGTH: usize = 10_000;
+/// The replayed events: as many as one transaction of a replay takes.
+const REPLAYED_EVENTS: usize = 2_000;
+const RECEIVERS: usize = 200;
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
-    let (service, period) = (context.service, context.period(2));
+    let (service, period) = (context.service, context.period(3));
     let (noisy, path) = create_noisy_provider(service, "noisy")?;
-    let request = noisy.get_request(&path);
+    let replay = create_replay(service, &noisy)?;
     let victim = Victim::create(service)?;
     let before = victim.measure_for(period)?;
-    let (ended, pages, bytes) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (beside_pages, pages, bytes) = measure_beside(&victim, service, &noisy.get_request(&path), period)?;
+    let (beside_replays, replays, _) = measure_beside(&victim, service, &replay, period)?;
+    let bound = p99_max(context.setup.database);
+    let rate = |count| to_f64(count) / period.as_secs_f64();
+    Ok(vec![
+        Measurement::without_bound("the other provider's p99 before", format!("{:.1?}", before.times.p99)),
+        Measurement::without_bound(
+            "pages of the noisy provider",
+            format!("{:.0}/s of {} KB", rate(pages), bytes / 1_000),
+        ),
+        Measurement::duration_below("  the other provider's p99", beside_pages.times.p99, bound),
+        Measurement::at_most("  refused", to_f64(beside_pages.refused), 0.0, ""),
+        Measurement::without_bound("replays of the noisy provider", format!("{:.0}/s", rate(replays))),
+        Measurement::duration_below("  the other provider's p99", beside_replays.times.p99, bound),
+        Measurement::at_most("  refused", to_f64(beside_replays.refused), 0.0, ""),
+    ])
+}
+
+/// Measures the other client while many connections send the same request. Returns also how many of these requests
+/// succeeded, and the size of the largest response.
+fn measure_beside(
+    victim: &Victim<'_>,
+    service: &RunningService,
+    request: &[u8],
+    period: Duration,
+) -> Result<(VictimMeasurements, usize, usize)> {
+    let (ended, succeeded, bytes) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let during = std::thread::scope(|scope| {
         for _ in 0..CONNECTIONS {
             scope.spawn(|| {
                 let Ok(mut connection) = service.https().connect() else { return };
                 while !ended.load(Ordering::Relaxed) {
-                    let Ok(response) = connection.send_request(&request) else { return };
+                    let Ok(response) = connection.send_request(request) else { return };
                     if response.status == 200 {
-                        pages.fetch_add(1, Ordering::Relaxed);
+                        succeeded.fetch_add(1, Ordering::Relaxed);
                         bytes.fetch_max(response.body.len(), Ordering::Relaxed);
                     }
                 }
@@ -41,17 +70,21 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         ended.store(true, Ordering::Relaxed);
         measured
     })?;
-    let bound = p99_max(context.setup.database);
-    let rate = to_f64(pages.into_inner()) / period.as_secs_f64();
-    Ok(vec![
-        Measurement::without_bound(
-            "pages of the noisy provider",
-            format!("{rate:.0}/s of {} KB", bytes.into_inner() / 1_000),
-        ),
-        Measurement::without_bound("the other provider's p99 before", format!("{:.1?}", before.times.p99)),
-        Measurement::duration_below("  under load", during.times.p99, bound),
-        Measurement::at_most("  refused", to_f64(during.refused), 0.0, ""),
-    ])
+    Ok((during, succeeded.into_inner(), bytes.into_inner()))
+}
+
+/// Creates events of a provider. Returns a request that replays them.
+fn create_replay(service: &RunningService, provider: &Provider) -> Result<Vec<u8>> {
+    let company = Company::create(service, provider, "replaying", RECEIVERS)?;
+    let recognition = json!({
+        "occasion_id": company.occasion, "sender_type": "company", "sender_id": company.id,
+        "receiver_ids": company.users.join(","), "points_per_receiver": 1,
+    });
+    let mut connection = service.https().connect()?;
+    for _ in 0..REPLAYED_EVENTS / RECEIVERS {
+        connection.expect_status(201, &provider.post_request("/v1/recognitions", &recognition))?;
+    }
+    Ok(provider.post_request("/v1/events/replay", &json!({"since": "2020-01-01T00:00:00Z"})))
 }
 
 /// Returns the longest allowed p99 of another client while the service's only processor is saturated.
