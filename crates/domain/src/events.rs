@@ -99,8 +99,7 @@ impl BulkReplay {
         }
     }
 
-    /// @@
-    /// events are never selected.
+    /// Selects all events in any of these states. `Delivered` is ignored.
     pub fn of_states(states: &[EventState]) -> Self {
         let states: Vec<EventState> =
             states.iter().copied().filter(|state| *state != EventState::Delivered).collect();

@@ -112,7 +112,7 @@ pub fn render_page(providers: &Providers, query: &Query, frame: &Frame) -> Strin
         @if list.total > 0 {
             (provider_table(providers, &listing, query, frame.now))
             p.soft {
-                "The columns Delivered, Pending, Exhausted and Unaddressed count events; "
+                "The columns confirmed, pending, exhausted and unaddressed count events; "
                 "an event may need several attempts. "
                 "Delivery time is the mean of an attempt over 24 hours, with the 95th percentile below."
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use time::Duration;
 
-use super::{FAILURE_PAUSE, end_pauses};
+use super::{FAILURE_PAUSE, end_pauses, require_no_outage};
 use crate::any_provider;
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
@@ -101,10 +101,7 @@ pub fn run_next_due_date(
         if let Some(id) = next_id {
             paused.insert(id, now + FAILURE_PAUSE);
         }
-        let may_be_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
-        // An outage, in which this read fails too, or a statement that exceeded the statement timeout?
-        let is_outage = may_be_outage
-            && store.read_snapshot(|reads| reads.next_due_schedule_id(now, &paused_ids)).is_err();
+        let is_outage = require_no_outage(store, &cause).is_err();
         DueDateError { schedule: next_id.filter(|_| !is_outage), cause }
     })
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use time::Duration;
 use uuid::Uuid;
 
-use super::{FAILURE_PAUSE, end_pauses};
+use super::{FAILURE_PAUSE, end_pauses, require_no_outage};
 use crate::commands::{BlockingCommandQueue, Command, Done};
 use crate::distributions::ContinueDistribution;
 use crate::model::Requester;
@@ -82,16 +82,12 @@ pub fn finish_distributions(
                     let reason = refusal
                         .into_failure()
                         .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
-                    let may_be_outage =
-                        matches!(reason, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
+                    let no_outage = require_no_outage(store, &reason);
                     let failure = FailedDistribution { entry_id, company, reason };
                     let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
                     paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                     failed.push(failure);
-                    if may_be_outage {
-                        // An outage, in which this read fails too, or a step that exceeded the statement timeout?
-                        store.read_snapshot(|reads| reads.unfinished_distributions())?;
-                    }
+                    no_outage?;
                     break;
                 }
             }

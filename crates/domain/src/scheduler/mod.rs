@@ -10,10 +10,19 @@ use std::collections::BTreeMap;
 
 use time::Duration;
 
-use crate::ports::Timestamp;
+use crate::ports::{Store, StoreError, StoreExt as _, Timestamp};
 
 /// How long a schedule, or an unfinished distribution, is paused at most after it failed, so that others run.
 const FAILURE_PAUSE: Duration = Duration::MINUTE;
+
+/// Fails if `cause` means that the database cannot be used now. A statement that exceeded the statement timeout fails
+/// with the same error as an outage, but a small read then succeeds.
+fn require_no_outage(store: &dyn Store, cause: &StoreError) -> Result<(), StoreError> {
+    if matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)) {
+        store.read_snapshot(|reads| reads.unfinished_distributions())?;
+    }
+    Ok(())
+}
 
 /// Ends the pauses that are over, and those that are too long because the clock was set back.
 fn end_pauses<K: Ord>(paused: &mut BTreeMap<K, Timestamp>, now: Timestamp) {

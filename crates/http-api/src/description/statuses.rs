@@ -81,7 +81,7 @@ pub(super) fn error_response(status: &ErrorStatus, examples: Value) -> Value {
     })
 }
 
-/// References to the headers of a response: those of every response, and the `additional` ones.
+/// References to the headers of a response: those of every response, and `own`, those of this one.
 pub(super) fn header_references(own: &[&str]) -> Value {
     let names = HEADERS.iter().map(|(name, ..)| *name);
     let named = names.filter(|name| COMMON_HEADERS.contains(name) || own.contains(name));

@@ -24,7 +24,7 @@ pub enum Place {
 /// A place in the code at which tests inject an error, a panic or the end of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failpoint {
-    /// The name that the code passes to `is_mutant`.
+    /// The name that the code passes to `failpoint`.
     pub name: &'static str,
     /// Which operations pass it.
     pub place: Place,

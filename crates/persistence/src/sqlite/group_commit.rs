@@ -6,14 +6,15 @@
 //! caller waits for no other, and callers that queue for the disk share one fsync. Refused units wait for the
 //! commit as well, because a refusal may depend on what an earlier unit of the group wrote.
 //!
-//! Large units take turns, each with a separate commit: a small unit waits for at most one of them.
+//! A large unit has a separate commit. Long transactions take turns, and so do large commands, which the engine's only
+//! worker executes: a small unit waits for at most one of each.
 //!
 //! The engine's worker runs a batch of commands as one unit, under the same rules.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
@@ -22,14 +23,14 @@ use guerdon_domain::ports::{
     Consistency, LedgerAccess, Notifiers, ReadTx, Store, StoreCapacity, StoreError, Tx, Verdict,
 };
 use guerdon_domain::values::checked_cast;
-use parking_lot::{Mutex as FairMutex, MutexGuard as FairMutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 
+use super::UnitLimits;
 use super::checkpoint_thread::CheckpointThread;
 use super::read_unit::read_on;
 use super::repo::audit_part;
 use super::schema_check;
 use super::writer::{UNITS_MAX, UnitEnd, Writer};
-use super::{UnitLimits, lock_mutex};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::failpoint::{is_mutant, pass_failpoint};
 use crate::pool::Pool;
@@ -43,11 +44,11 @@ const PANICKED: &str = "a unit of work panicked";
 
 /// The one writer, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
-    /// Fair: a thread that unlocks it and locks it again waits behind the others.
-    writer: FairMutex<Writer>,
+    /// Fair, unlike std's mutex: a thread that locks it again and again does not keep the others waiting.
+    writer: Mutex<Writer>,
     waiting: AtomicUsize,
-    /// Held by the large unit that is in progress, if any.
-    large_unit_lock: Mutex<()>,
+    /// Held by the long transaction that is in progress, if any.
+    long_transaction_lock: Mutex<()>,
     checkpoint_thread: Option<CheckpointThread>,
     _lock: File,
 }
@@ -55,9 +56,9 @@ pub(crate) struct GroupCommit {
 impl GroupCommit {
     pub(crate) fn new(writer: SqliteConnection, lock: File, notifiers: Notifiers) -> Self {
         Self {
-            writer: FairMutex::new(Writer::new(writer, notifiers)),
+            writer: Mutex::new(Writer::new(writer, notifiers)),
             waiting: AtomicUsize::new(0),
-            large_unit_lock: Mutex::default(),
+            long_transaction_lock: Mutex::default(),
             checkpoint_thread: None,
             _lock: lock,
         }
@@ -70,7 +71,7 @@ impl GroupCommit {
         Ok(self)
     }
 
-    fn lock_writer(&self) -> FairMutexGuard<'_, Writer> {
+    fn lock_writer(&self) -> MutexGuard<'_, Writer> {
         let since = Instant::now();
         let waiting = WaitingUnit::add_to(&self.waiting);
         pass_failpoint("sqlite.wait");
@@ -80,14 +81,12 @@ impl GroupCommit {
         writer
     }
 
-    fn run_with_limit(
+    fn run_with_limits(
         &self,
-        time_limit: Option<Duration>,
+        mut limits: UnitLimits,
         is_large: bool,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
-        let mut limits = UnitLimits::new(time_limit);
-        let _large_unit_guard = is_large.then(|| lock_mutex(&self.large_unit_lock));
         let mut writer = self.lock_writer();
         if is_large {
             writer.commit_group(); // the small units of the group do not wait for this one
@@ -162,11 +161,13 @@ impl Store for SqliteStore {
     }
 
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.group.run_with_limit(self.time_limit, false, work)
+        self.group.run_with_limits(UnitLimits::new(self.time_limit), false, work)
     }
 
     fn run_long_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.group.run_with_limit(self.time_limit, true, work)
+        let limits = UnitLimits::new(self.time_limit); // includes the wait for other long transactions
+        let _turn = self.group.long_transaction_lock.lock();
+        self.group.run_with_limits(limits, true, work)
     }
 
     fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
@@ -201,12 +202,16 @@ impl Backend for Arc<GroupCommit> {
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let is_large = affected_count > SHARED_COMMIT_SIZE_MAX;
-        self.run_with_limit(Some(time_limit), is_large, &mut |tx| work(tx)).map_err(|cause| match cause {
-            StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => BatchError::Contended,
-            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
-            StoreError::CompanyHandedOver | StoreError::Corrupt { .. } | StoreError::Broken(_) => {
-                BatchError::Failed(cause)
-            }
-        })
+        self.run_with_limits(UnitLimits::new(Some(time_limit)), is_large, &mut |tx| work(tx)).map_err(
+            |cause| match cause {
+                StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => {
+                    BatchError::Contended
+                }
+                StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
+                StoreError::CompanyHandedOver | StoreError::Corrupt { .. } | StoreError::Broken(_) => {
+                    BatchError::Failed(cause)
+                }
+            },
+        )
     }
 }

@@ -35,8 +35,8 @@ impl OperationDocs for Create {
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// The ids of 1 to 10,000 users, separated by commas, without duplicates and without the sender; at most
-        /// 380,000 characters. Their number times the bytes of the message is at most 8 MiB. Example:
-        /// `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
+        /// 380,000 characters. Their number times the bytes of the message is at most 8 MiB.
+        /// Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
         receiver_ids,
         /// The points for each receiver at the current rate: from 1 (0 if the operator allows it for the company) to
         /// the equivalent of 5,000 dollars. Example: `10`
