@@ -9,8 +9,9 @@
 
 mod deliveries;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
@@ -105,7 +106,7 @@ pub fn create_postgres() -> TestDatabase {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     record_database("postgres");
     let template = TEMPLATE.get_or_init(|| {
-        let name = format!("guerdon_template_{}", std::process::id());
+        let name = format!("guerdon_{}_template", process_tag());
         create_database(&name, None);
         migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
         name
@@ -115,10 +116,17 @@ pub fn create_postgres() -> TestDatabase {
     TestDatabase { url: server_url(&name), home: Location::Server { name } }
 }
 
-/// A new database name, unique for this process.
+/// A new database name.
 fn next_database_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("guerdon_{}_{}", process_tag(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A random string that distinguishes the databases of this process. Process ids do not: they are reused during a test
+/// run, and a killed process leaves its databases behind.
+fn process_tag() -> &'static str {
+    static TAG: LazyLock<String> = LazyLock::new(|| format!("{:016x}", RandomState::new().hash_one(0)));
+    &TAG
 }
 
 /// The URL of a database on the test server.
