@@ -1,10 +1,10 @@
 //! Wakes the requests that wait for new events (behaviour 25.8).
 //!
 //! Events that this process commits wake only the requests of their provider. A notification from another process does
-//! not name the provider, so all waiting requests read the feed again, one after the other.
+//! not name the provider, so all waiting requests read the feed again, one after the other. The providers take turns, so
+//! that one with many waiting requests does not delay the others.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,10 +23,32 @@ const READ_INTERVAL: Duration = Duration::from_millis(5);
 /// The requests that wait for new events.
 #[derive(Debug, Default)]
 pub struct FeedSignal {
-    by_provider: Mutex<HashMap<ProviderId, watch::Sender<()>>>,
+    waiting: Mutex<WaitingRequests>,
     unknown_providers: watch::Sender<()>,
-    waiting: AtomicU32,
-    turns: AtomicU32,
+}
+
+#[derive(Debug, Default)]
+struct WaitingRequests {
+    by_provider: HashMap<ProviderId, ProviderRequests>,
+    turns: u32,
+}
+
+/// The waiting requests of one provider: the receivers of the sender.
+#[derive(Debug, Default)]
+struct ProviderRequests {
+    sender: watch::Sender<()>,
+    turns: u32,
+}
+
+impl WaitingRequests {
+    fn provider_count(&self) -> u32 {
+        u32::try_from(self.by_provider.len()).unwrap_or(u32::MAX)
+    }
+
+    fn request_count(&self, provider: ProviderId) -> u32 {
+        let requests = self.by_provider.get(&provider).map_or(0, |requests| requests.sender.receiver_count());
+        u32::try_from(requests).unwrap_or(u32::MAX)
+    }
 }
 
 impl FeedSignal {
@@ -40,11 +62,11 @@ impl FeedSignal {
     pub fn notify(&self, committed: CommittedEvents<'_>) {
         match committed {
             CommittedEvents::OfProviders(providers) => {
-                let senders = lock_mutex(&self.by_provider);
+                let waiting = lock_mutex(&self.waiting);
                 providers
                     .iter()
-                    .filter_map(|provider| senders.get(provider))
-                    .for_each(|sender| sender.send_replace(()));
+                    .filter_map(|provider| waiting.by_provider.get(provider))
+                    .for_each(|requests| requests.sender.send_replace(()));
             }
             CommittedEvents::OfUnknownProviders => self.unknown_providers.send_replace(()),
         }
@@ -52,9 +74,8 @@ impl FeedSignal {
 
     /// Counts a request of this provider as waiting. Events that are committed from now on wake it.
     pub(crate) fn subscribe(self: &Arc<Self>, provider: ProviderId) -> FeedSubscription {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
         gauge!(WAITING_REQUESTS).increment(1);
-        let own = lock_mutex(&self.by_provider).entry(provider).or_default().subscribe();
+        let own = lock_mutex(&self.waiting).by_provider.entry(provider).or_default().sender.subscribe();
         let unknown = self.unknown_providers.subscribe();
         FeedSubscription { signal: Arc::clone(self), provider, own, unknown }
     }
@@ -84,15 +105,24 @@ impl FeedSubscription {
         }
     }
 
-    /// How long it takes until all waiting requests have read the feed, one after the other.
+    /// How long it takes until all waiting requests of the provider have read the feed, one after the other, while the
+    /// other providers take their turns.
     pub(crate) fn round(&self) -> Duration {
-        READ_INTERVAL.saturating_mul(self.signal.waiting.load(Ordering::Relaxed))
+        let waiting = lock_mutex(&self.signal.waiting);
+        let turns = waiting.provider_count().saturating_mul(waiting.request_count(self.provider));
+        READ_INTERVAL.saturating_mul(turns)
     }
 
     /// How long this request waits in a round before it reads.
     fn next_turn(&self) -> Duration {
-        let waiting = self.signal.waiting.load(Ordering::Relaxed).max(1);
-        READ_INTERVAL.saturating_mul(self.signal.turns.fetch_add(1, Ordering::Relaxed) % waiting)
+        let mut waiting = lock_mutex(&self.signal.waiting);
+        let (providers, requests) = (waiting.provider_count(), waiting.request_count(self.provider));
+        let provider_turn = waiting.turns % providers.max(1);
+        waiting.turns = waiting.turns.wrapping_add(1);
+        let Some(own) = waiting.by_provider.get_mut(&self.provider) else { return Duration::ZERO };
+        let request_turn = own.turns % requests.max(1);
+        own.turns = own.turns.wrapping_add(1);
+        READ_INTERVAL.saturating_mul(request_turn.saturating_mul(providers).saturating_add(provider_turn))
     }
 }
 
@@ -104,11 +134,10 @@ async fn await_change(receiver: &mut watch::Receiver<()>) {
 
 impl Drop for FeedSubscription {
     fn drop(&mut self) {
-        self.signal.waiting.fetch_sub(1, Ordering::Relaxed);
         gauge!(WAITING_REQUESTS).decrement(1);
-        let mut senders = lock_mutex(&self.signal.by_provider);
-        if senders.get(&self.provider).is_some_and(|sender| sender.receiver_count() <= 1) {
-            senders.remove(&self.provider);
+        let mut waiting = lock_mutex(&self.signal.waiting);
+        if waiting.request_count(self.provider) <= 1 {
+            waiting.by_provider.remove(&self.provider);
         }
     }
 }
@@ -153,15 +182,30 @@ mod tests {
         assert!(woken.windows(2).all(|pair| pair[1] - pair[0] >= READ_INTERVAL / 2));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn many_requests_of_one_provider_do_not_delay_another() {
+        let signal = FeedSignal::new();
+        let mut many: Vec<_> = (0..4_000).map(|_| signal.subscribe(provider_id(1))).collect();
+        let mut other = signal.subscribe(provider_id(2));
+        let started_at = tokio::time::Instant::now();
+        signal.notify(CommittedEvents::OfUnknownProviders);
+        let woken = futures_util::future::join_all(many.iter_mut().map(FeedSubscription::await_commit));
+        tokio::select! {
+            _ = woken => panic!("the other provider was woken last"),
+            is_own = other.await_commit() => assert!(!is_own),
+        }
+        assert!(started_at.elapsed() <= 2 * READ_INTERVAL);
+        assert_eq!(other.round(), 2 * READ_INTERVAL);
+    }
+
     #[test]
     fn ended_requests_use_no_memory() {
         let signal = FeedSignal::new();
         let (first, second) = (signal.subscribe(provider_id(1)), signal.subscribe(provider_id(1)));
         drop(first);
-        assert_eq!(lock_mutex(&signal.by_provider).len(), 1);
+        assert_eq!(lock_mutex(&signal.waiting).by_provider.len(), 1);
         assert_eq!(second.round(), READ_INTERVAL);
         drop(second);
-        assert!(lock_mutex(&signal.by_provider).is_empty());
-        assert_eq!(signal.waiting.load(Ordering::Relaxed), 0);
+        assert!(lock_mutex(&signal.waiting).by_provider.is_empty());
     }
 }
