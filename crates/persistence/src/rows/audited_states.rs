@@ -38,6 +38,10 @@ pub(crate) struct ProviderState {
     api_key: String,
     api_secret_hash: Vec<u8>,
     encrypted_shared_secret: Vec<u8>,
+    former_api_secret_hash: Option<Vec<u8>>,
+    former_api_secret_until: Option<DbTimestamp>,
+    former_encrypted_shared_secret: Option<Vec<u8>>,
+    former_shared_secret_until: Option<DbTimestamp>,
     callback_url: Option<String>,
     manages_all_domain_resources: bool,
     suspended: bool,
@@ -49,6 +53,13 @@ impl AuditedState for ProviderState {
         chain.add_bytes(Some(&self.api_key));
         chain.add_bytes(Some(&self.api_secret_hash));
         chain.add_bytes(Some(&self.encrypted_shared_secret));
+        for (secret, until) in [
+            (&self.former_api_secret_hash, &self.former_api_secret_until),
+            (&self.former_encrypted_shared_secret, &self.former_shared_secret_until),
+        ] {
+            chain.add_bytes(secret.as_ref());
+            chain.add_number(until.as_ref().map_or(0, |until| until.0.unix_micros()));
+        }
         chain.add_bytes(self.callback_url.as_deref());
         chain.add_number(self.manages_all_domain_resources);
         chain.add_number(self.suspended);

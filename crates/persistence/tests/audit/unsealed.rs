@@ -39,6 +39,14 @@ fn the_audit_log() {
 fn settings_that_only_audited_commands_and_requests_change() {
     assert_violations("UPDATE providers SET encrypted_shared_secret = api_secret_hash", &["audit log"]);
     assert_violations("UPDATE providers SET api_secret_hash = encrypted_shared_secret", &["audit log"]);
+    for (secret, until) in [
+        ("former_api_secret_hash", "former_api_secret_until"),
+        ("former_encrypted_shared_secret", "former_shared_secret_until"),
+    ] {
+        // A secret that someone else knows becomes valid.
+        let damage = format!("UPDATE providers SET {secret} = api_secret_hash, {until} = created_at");
+        assert_violations(&damage, &["audit log"]);
+    }
     assert_violations("UPDATE providers SET callback_url = 'https://elsewhere.example.com/'", &["audit log"]);
     assert_violations("UPDATE providers SET manages_all_domain_resources = 1 = 0", &["audit log"]);
     assert_violations("UPDATE companies SET allow_zero_points = 1 = 0", &["audit log"]);

@@ -235,7 +235,13 @@ pub(super) fn refresh_process_metrics() {
 /// Measures whether the accounts of each company sum to zero.
 pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64) {
     let unbalanced = store.read_snapshot(|reads| reads.unbalanced_companies());
-    let Ok(unbalanced) = unbalanced else { return };
+    let unbalanced = match unbalanced {
+        Ok(unbalanced) => unbalanced,
+        Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
+        Err(cause) => {
+            return log::warn!(cause:%; "cannot check that the accounts of each company sum to zero");
+        }
+    };
     last_result.store(unbalanced, Ordering::Relaxed);
     gauge!(UNBALANCED_COMPANIES).set(to_gauge(unbalanced));
     if unbalanced > 0 {
