@@ -14,7 +14,8 @@ pub(crate) const COMMAND_CONNECTIONS: u32 = 4;
 pub enum Access {
     /// The service.
     Serve,
-    /// The service, even on a PostgreSQL server that would lose commits in a crash. For tests.
+    /// The service, even on a PostgreSQL server that would lose commits in a crash, and without spare connections. For
+    /// tests.
     ServeWithoutDurability,
     /// A single command of the operator, which needs only a few connections. Its transactions have no
     /// deadline; the commands that it submits to the queue have the deadline of a request.

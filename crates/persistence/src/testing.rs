@@ -211,6 +211,13 @@ impl TestDatabase {
             .expect("an open database")
     }
 
+    /// Opens the database like a command of the operator, with fewer connections and threads.
+    pub fn open_for_command(&self) -> Arc<dyn Store> {
+        open_with_notifiers(&self.database_url(), Access::Command, Notifiers::default())
+            .expect("an open database")
+            .requests
+    }
+
     /// Opens the database like the service with another time limit for requests. The embedded database
     /// ignores the limit.
     pub fn open_with_limit(&self, time_limit: Duration) -> OpenDatabase {

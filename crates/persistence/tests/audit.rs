@@ -152,14 +152,15 @@ fn find_deleted_user(fixture: &LedgerFixture) -> guerdon_domain::values::UserId 
     fixture.read_snapshot(|reads| reads.find_active_user_by_email(fixture.company, &email)).unwrap()
 }
 
-/// The sealed ledger on each database of this run, built once. Tests that damage it copy it first.
-fn sealed_ledgers() -> &'static [(TestDatabase, [u8; 32])] {
+/// The sealed ledger on each database of this run, built once, without safeguards. Tests that damage it copy it first.
+fn unprotected_ledgers() -> &'static [(TestDatabase, [u8; 32])] {
     static SAMPLES: OnceLock<Vec<(TestDatabase, [u8; 32])>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
         let one = |database| {
             let (fixture, head) = create_sealed_ledger(database);
             let LedgerFixture { database, store, .. } = fixture;
             drop(store);
+            drop_safeguards(&database);
             (database, head)
         };
         create_databases().into_iter().map(one).collect()
@@ -198,13 +199,12 @@ fn assert_violations(damage: &str, expected: &[&str]) {
 
 /// Like [`assert_violations`], with a separate statement for each database.
 fn assert_violations_of_each(sqlite: &str, postgres: &str, expected: &[&str]) {
-    for (sample, head) in sealed_ledgers() {
+    for (sample, head) in unprotected_ledgers() {
         let database = sample.duplicate();
-        drop_safeguards(&database);
         let damage = if database.is_embedded() { sqlite } else { postgres };
         let prepared = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {sqlite}");
         database.execute_sql(&prepared, postgres);
-        let store = database.open_store();
+        let store = database.open_for_command();
         let found = find_violations(store.as_ref(), *head, &Unpaced);
         let found_in_parts = find_violations(store.as_ref(), *head, &ShortestSnapshots);
         assert_eq!(found_in_parts, found, "{damage}: the number of snapshots makes a difference");

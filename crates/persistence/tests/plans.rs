@@ -86,34 +86,34 @@ const ROWS: &str = "
       FROM n WHERE i BETWEEN 101 AND 10000;
     INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, corporation_admin,
       created_at, updated_at) SELECT ID, THEIRS, i || '@x.example', i || '@x.example', 'N', FALSE, FALSE, FALSE, AT, AT
-      FROM n WHERE i <= 100000;
+      FROM n WHERE i <= 50000;
     INSERT INTO occasions (id, company_id, name, title, default_message, enabled, visible, created_at, updated_at)
-      SELECT ID, THEIRS, 'N', 'T', 'M', TRUE, TRUE, AT, AT FROM n WHERE i <= 20000;
+      SELECT ID, THEIRS, 'N', 'T', 'M', TRUE, TRUE, AT, AT FROM n WHERE i <= 10000;
     INSERT INTO journal_entries (id, company_id, provider_id, kind, actor, points_per_dollar, points, legs, subject_id,
       occasion_id, share, message, created_at) SELECT ID, THEIRS, THEIRS, 4, 1, 50, 1, 1, SOMEONE, THEIRS, TRUE, 'M', AT
-      FROM n WHERE i <= 200000;
+      FROM n WHERE i <= 100000;
     INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at)
-      SELECT ID, 1, THEIRS, 1000, 0, 0, 0, AT FROM n WHERE i BETWEEN 100 AND 100000;
+      SELECT ID, 1, THEIRS, 1000, 0, 0, 0, AT FROM n WHERE i BETWEEN 100 AND 50000;
     INSERT INTO transfers (journal_entry_id, leg, company_id, debit_owner, debit_kind, debit_sequence, credit_owner, credit_kind,
       credit_sequence, amount, points, points_per_dollar, reason, created_at)
-      SELECT ID, 1, THEIRS, THEIRS, 4, i, SOMEONE, 1, i, 20000000, 1, 50, 1, AT FROM n WHERE i >= 100000;
+      SELECT ID, 1, THEIRS, THEIRS, 4, i, SOMEONE, 1, i, 20000000, 1, 50, 1, AT FROM n WHERE i >= 50000;
     INSERT INTO recognitions (journal_entry_id, leg, id, company_id, sender_id, receiver_id, share, created_at)
-      SELECT ID, 1, ID, THEIRS, THEIRS, SOMEONE, TRUE, AT FROM n WHERE i BETWEEN 100000 AND 300000;
+      SELECT ID, 1, ID, THEIRS, THEIRS, SOMEONE, TRUE, AT FROM n WHERE i BETWEEN 50000 AND 150000;
     INSERT INTO events (id, company_id, provider_id, kind, journal_entry_id, body, created_at)
-      SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 100000;
+      SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 50000;
     INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay)
-      SELECT ID, THEIRS, THEIRS, 2, 1, 0 FROM n WHERE i <= 100000;
+      SELECT ID, THEIRS, THEIRS, 2, 1, 0 FROM n WHERE i <= 50000;
     INSERT INTO notifications (id, company_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at)
-      SELECT ID, THEIRS, 1, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 20000;
+      SELECT ID, THEIRS, 1, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 10000;
     INSERT INTO idempotency_records (scope, idempotency_key, request_hash, status, body, created_at, expires_at)
-      SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 20000;
+      SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 10000;
 ";
 
 fn sqlite_rows() -> String {
     let id = |i: &str| format!("CAST(printf('%016d', {i}) AS BLOB)");
     let rows = ROWS
         .replace("THEIRS", &id("1 + i % 99"))
-        .replace("SOMEONE", &id("1 + i % 99991"))
+        .replace("SOMEONE", &id("1 + i % 49991"))
         .replace("ID", &id("i"))
         .replace("BYTES", "x'00'")
         .replace("BODY", "x'7b7d'")
@@ -124,7 +124,7 @@ fn sqlite_rows() -> String {
         .replace("AT\n", "i\n");
     format!(
         "PRAGMA synchronous = OFF; CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS \
-         (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000) SELECT i FROM n; BEGIN; {rows} COMMIT;"
+         (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT i FROM n; BEGIN; {rows} COMMIT;"
     )
 }
 
@@ -133,7 +133,7 @@ fn postgres_rows() -> String {
     let id = |i: &str| format!("lpad(to_hex({i}), 32, '0')::uuid");
     let rows = ROWS
         .replace("THEIRS", &id("1 + i % 99"))
-        .replace("SOMEONE", &id("1 + i % 99991"))
+        .replace("SOMEONE", &id("1 + i % 49991"))
         .replace("ID", &id("i"))
         .replace("BYTES", r"'\x00'")
         .replace("BODY", r"'\x7b7d'")
@@ -143,7 +143,7 @@ fn postgres_rows() -> String {
         .replace("AT FROM", "to_timestamp(i) FROM")
         .replace("AT\n", "to_timestamp(i)\n");
     format!(
-        "SET guerdon.writer = on; CREATE TEMP TABLE n AS SELECT generate_series(1, 400000) AS i; {rows} ANALYZE"
+        "SET guerdon.writer = on; CREATE TEMP TABLE n AS SELECT generate_series(1, 200000) AS i; {rows} ANALYZE"
     )
 }
 

@@ -62,8 +62,8 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     }
 }
 
-/// Creates a pool with a maximum number of connections, and opens one connection immediately. While fewer than
-/// `idle_min` are idle, the pool opens more.
+/// Creates a pool with a maximum number of connections. While fewer than `idle_min` are idle, the pool opens more; the
+/// first is opened before this function returns.
 pub(crate) fn create_pool<C: Send + 'static>(
     connections_max: u32,
     idle_min: u32,
@@ -76,7 +76,9 @@ pub(crate) fn create_pool<C: Send + 'static>(
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaitRecorder))
         .build_unchecked(ConnectionManager { connect: Box::new(connect) });
-    pool.get_timeout(FIRST_CONNECTION_TIMEOUT)?;
+    if idle_min > 0 {
+        pool.get_timeout(FIRST_CONNECTION_TIMEOUT)?;
+    }
     Ok(pool)
 }
 

@@ -74,21 +74,22 @@ pub(crate) fn open_postgres(
     };
     // The pools begin with the connections that are already open.
     let open_connections = Arc::new(Mutex::new(vec![other, conn]));
-    let connections = |connections_max, idle_min, setting: Option<&'static str>| {
+    let spare_connections = u32::from(access == Access::Serve);
+    let connections = |connections_max, setting: Option<&'static str>| {
         let (servers, open_connections) = (Arc::clone(&servers), Arc::clone(&open_connections));
         let take_open = move || open_connections.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connect = move || match setting.map_or_else(&take_open, |_| None) {
             Some(open) => Ok(open),
             None => servers.connect_and_configure(setting, connect_timeout_seconds(access)),
         };
-        create_pool(connections_max, idle_min, connect)
+        create_pool(connections_max, spare_connections, connect)
             .map_err(|e| OpenError::failed_because("cannot connect to PostgreSQL", &e))
     };
     // Background jobs have no time limit, and each command of a batch has its own.
     let without_time_limit =
         |pool: Pool<PgConnection>| PooledStore::new(pool.clone(), pool, None, notifiers.clone(), write_form);
     if access == Access::Command {
-        let pool = connections(COMMAND_CONNECTIONS, 0, None)?;
+        let pool = connections(COMMAND_CONNECTIONS, None)?;
         let commands = Engine::start_workers(without_time_limit(pool.clone()), 1, 1);
         let commands = commands.map_err(|e| thread_error(&e))?;
         let store: Arc<dyn Store> = Arc::new(without_time_limit(pool));
@@ -100,12 +101,12 @@ pub(crate) fn open_postgres(
         });
     }
     let (writes, reads) =
-        (connections(limits.writes, 1, None)?, connections(limits.reads, 1, Some(PREFER_INDEX_ORDER))?);
-    let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), 1, Some(USE_GENERIC_PLANS))?;
+        (connections(limits.writes, None)?, connections(limits.reads, Some(PREFER_INDEX_ORDER))?);
+    let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), Some(USE_GENERIC_PLANS))?;
     let commands = Engine::start_workers(without_time_limit(batches), FAST_WORKERS, PATIENT_WORKERS);
     let commands = commands.map_err(|e| thread_error(&e))?;
-    let background = without_time_limit(connections(limits.background, 1, None)?);
-    let health = without_time_limit(connections(1, 1, None)?);
+    let background = without_time_limit(connections(limits.background, None)?);
+    let health = without_time_limit(connections(1, None)?);
     let requests = PooledStore::new(writes, reads, Some(limits.time_limit), notifiers, write_form);
     Ok(OpenDatabase {
         requests: Arc::new(requests),
