@@ -44,16 +44,30 @@ impl Pruned {
 ///
 /// # Errors
 ///
-/// If the store fails. Rows that earlier steps deleted stay deleted.
+/// If the store fails. Rows that earlier steps deleted stay deleted, and the audit entry counts them.
 pub fn prune_expired(
     store: &dyn Store,
     periods: RetentionPeriods,
     pacer: &mut dyn Pacer,
     context: &Context<'_>,
 ) -> Result<Pruned, StoreError> {
-    let now = context.clock.now();
-    let idempotency_records = prune_idempotency_records(store, now, pacer)?;
-    let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
+    let mut pruned = Pruned::default();
+    let deleted = delete_expired(store, periods, context.clock.now(), pacer, &mut pruned);
+    let recorded = record_pruned(store, pruned, context);
+    deleted.and(recorded)?;
+    Ok(pruned)
+}
+
+fn delete_expired(
+    store: &dyn Store,
+    periods: RetentionPeriods,
+    now: Timestamp,
+    pacer: &mut dyn Pacer,
+    pruned: &mut Pruned,
+) -> Result<(), StoreError> {
+    prune_all(pacer, &mut pruned.idempotency_records, |limit| {
+        store.transaction(|tx| tx.prune_idempotency_records(now, limit))
+    })?;
     let events_before = periods.events.map(|period| now - period);
     store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
     // If a partition cannot be dropped, everything else is deleted nevertheless. Its events are deleted one by one,
@@ -62,25 +76,30 @@ pub fn prune_expired(
     if let Some(before) = events_before {
         drop_error = drop_expired_event_partitions(store, before, pacer, &mut pruned.event_partitions).err();
         if !matches!(drop_error, Some(StoreError::Busy)) {
-            pruned.events = prune_events(store, before, pacer)?;
+            prune_events(store, before, pacer, &mut pruned.events)?;
         }
     }
     if let Some(before) = periods.notifications.map(|period| now - period) {
-        pruned.notifications =
-            prune_all(pacer, |limit| store.transaction(|tx| tx.prune_notifications(before, limit)))?;
-    }
-    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
-    if !pruned.is_empty() {
-        let Pruned { events, event_partitions, notifications, idempotency_records } = pruned;
-        let summary = format!(
-            "{event_partitions} partitions of events, {events} events, {notifications} mails, \
-             {idempotency_records} idempotency records"
-        );
-        store.transaction(|tx| {
-            tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
+        prune_all(pacer, &mut pruned.notifications, |limit| {
+            store.transaction(|tx| tx.prune_notifications(before, limit))
         })?;
     }
-    drop_error.map_or(Ok(pruned), Err)
+    prune_all(pacer, &mut 0, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
+    drop_error.map_or(Ok(()), Err)
+}
+
+fn record_pruned(store: &dyn Store, pruned: Pruned, context: &Context<'_>) -> Result<(), StoreError> {
+    if pruned.is_empty() {
+        return Ok(());
+    }
+    let Pruned { events, event_partitions, notifications, idempotency_records } = pruned;
+    let summary = format!(
+        "{event_partitions} partitions of events, {events} events, {notifications} mails, \
+         {idempotency_records} idempotency records"
+    );
+    store.transaction(|tx| {
+        tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
+    })
 }
 
 /// Prepares the tables for the events of the coming days. Returns the number of new partitions.
@@ -106,22 +125,24 @@ pub fn prune_idempotency_records(
     now: Timestamp,
     pacer: &mut dyn Pacer,
 ) -> Result<usize, StoreError> {
-    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+    let mut deleted = 0;
+    prune_all(pacer, &mut deleted, |limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))?;
+    Ok(deleted)
 }
 
-/// Executes steps until one deletes nothing. Returns the total number of deleted rows.
+/// Executes steps until one deletes nothing. Adds the number of deleted rows to `total`.
 fn prune_all(
     pacer: &mut dyn Pacer,
+    total: &mut usize,
     prune: impl Fn(i64) -> Result<usize, StoreError>,
-) -> Result<usize, StoreError> {
+) -> Result<(), StoreError> {
     pacer.begin_phase();
-    let mut total = 0;
     loop {
         let deleted = run_step(pacer, &prune)?;
         if deleted == 0 {
-            return Ok(total);
+            return Ok(());
         }
-        total += deleted;
+        *total += deleted;
     }
 }
 
@@ -156,15 +177,20 @@ fn drop_expired_event_partitions(
     Ok(())
 }
 
-fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
+fn prune_events(
+    store: &dyn Store,
+    before: Timestamp,
+    pacer: &mut dyn Pacer,
+    total: &mut usize,
+) -> Result<(), StoreError> {
     pacer.begin_phase();
-    let (mut after, mut total) = (None, 0);
+    let mut after = None;
     loop {
         let (deleted, last) =
             run_step(pacer, |limit| store.transaction(|tx| tx.prune_events(before, after, limit)))?;
-        total += deleted;
+        *total += deleted;
         if last.is_none() {
-            return Ok(total);
+            return Ok(());
         }
         after = last;
     }

@@ -119,6 +119,27 @@ fn stored_events(fixture: &LedgerFixture) -> BTreeSet<EventId> {
     fixture.read_snapshot(|reads| reads.list_events(&all)).into_iter().map(|event| event.id).collect()
 }
 
+#[test]
+fn what_was_deleted_before_a_failure_is_audited() {
+    on_each_database(|fixture| {
+        let old = create_settled_events(fixture, &[DeliveryOutcome::Delivered, DeliveryOutcome::Delivered]);
+        create_settled_events(fixture, &[DeliveryOutcome::Exhausted]);
+        fixture.clock.set_time(current_time(fixture) + 2 * HOUR);
+        let rename = |from: &str, to: &str| {
+            let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+            fixture.database.execute_sql(&sql, &sql);
+        };
+        rename("notifications", "missing");
+        let periods = RetentionPeriods { events: Some(HOUR), notifications: Some(HOUR) };
+        let pruned = prune_expired(fixture.store.as_ref(), periods, &mut FixedSteps, &fixture.context());
+        pruned.unwrap_err();
+        rename("missing", "notifications");
+        assert!(stored_events(fixture).is_disjoint(&old.into_iter().collect()));
+        let audited = "audit_entries WHERE detail LIKE '%, 2 events, 0 mails,%'";
+        assert_eq!(fixture.database.count_rows(audited), 1);
+    });
+}
+
 /// Delivered events are deleted with their attempts, all other events remain, and the feed skips the deleted ones.
 #[test]
 fn delivered_events_and_their_attempts_are_deleted_and_all_others_stay() {
