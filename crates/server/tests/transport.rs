@@ -34,6 +34,20 @@ fn plain_http_to_the_tls_port_fails() {
 }
 
 #[test]
+fn clients_may_offer_the_version_of_http_that_they_use() {
+    for_each_database(|service| {
+        for (protocols, version) in [(&["h2", "http/1.1"][..], "1.1"), (&["http/1.0"], "1.0")] {
+            let client = service.running.https().with_protocols(protocols);
+            let request = format!("GET /v1/companies HTTP/{version}\r\nHost: localhost\r\n\r\n");
+            let response = client.connect().unwrap().send_request(request.as_bytes()).unwrap();
+            assert_eq!(response.status, 401, "{protocols:?}");
+        }
+        let client = service.running.https().with_protocols(&["h2"]);
+        assert!(client.connect().is_err(), "no protocol in common");
+    });
+}
+
+#[test]
 fn custom_certificate_files_are_served_and_reloaded() {
     let folder = tempfile::TempDir::new().unwrap();
     let write = || {

@@ -49,6 +49,13 @@ impl HttpsClient {
         Self { address, config: Arc::clone(&self.config) }
     }
 
+    /// Returns a client that offers application protocols in its handshakes (ALPN, RFC 7301).
+    pub fn with_protocols(&self, protocols: &[&str]) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        Self { address: self.address, config: Arc::new(config) }
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -51,7 +51,8 @@ const SURPLUS_CONNECTIONS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for a client to confirm that a connection is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-const ALPN_PROTOCOL: &[u8] = b"http/1.1";
+/// Some clients offer only the version of HTTP that they use. A handshake without a common protocol fails.
+const ALPN_PROTOCOLS: [&[u8]; 2] = [b"http/1.1", b"http/1.0"];
 
 /// An API with an open port. It serves requests while `server` is awaited.
 pub struct ListeningServer {
@@ -177,7 +178,7 @@ fn tls_acceptor<R>(
     Error = TlsError<Error, DispatchError>,
     InitError = (),
 > {
-    tls.alpn_protocols.insert(0, ALPN_PROTOCOL.to_vec());
+    tls.alpn_protocols = ALPN_PROTOCOLS.map(<[u8]>::to_vec).into();
     let mut acceptor = Acceptor::new(tls);
     acceptor.set_handshake_timeout(HANDSHAKE_TIMEOUT);
     acceptor.map_err(TlsError::into_service_error).map(move |stream: TlsStream<CountedStream>| {
