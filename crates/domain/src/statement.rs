@@ -42,10 +42,10 @@ pub fn visit_statement<R: ReadAccounts + ?Sized, E: From<StoreError>>(
         let Some(last_entry) = entries.last() else { break };
         last_sequence = last_entry.sequence;
         for entry in entries {
-            if period.to.is_some_and(|to| entry.at >= to) {
+            if period.to.is_some_and(|to| entry.transaction.at >= to) {
                 break 'all;
             }
-            let is_in_period = period.from.is_none_or(|from| entry.at >= from);
+            let is_in_period = period.from.is_none_or(|from| entry.transaction.at >= from);
             if is_in_period && !std::mem::replace(&mut has_opened, true) {
                 visit(StatementLine::Opening { balance, rate })?;
             }
@@ -63,7 +63,7 @@ pub fn visit_statement<R: ReadAccounts + ?Sized, E: From<StoreError>>(
 }
 
 fn balance_after(balance: Amount, entry: &AccountEntry) -> Result<Amount, StoreError> {
-    let balance_after = match entry.direction {
+    let balance_after = match entry.transaction.direction {
         Direction::Credit => balance.checked_add(entry.amount),
         Direction::Debit => balance.checked_sub(entry.amount),
     };

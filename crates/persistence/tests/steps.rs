@@ -66,7 +66,10 @@ fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_t
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[USER_COUNT - 1]), Some((0, 0)));
         let wallet = Account::Wallet(WalletType::Peer, users[0]);
         let entries = fixture.read_snapshot(|reads| reads.list_account_entries(wallet, 0, 10));
-        assert!(entries.len() == 1 && entries[0].at > begun_at, "the entry has the time of its step");
+        assert!(
+            entries.len() == 1 && entries[0].transaction.at > begun_at,
+            "the entry has the time of its step"
+        );
         assert_eq!(fixture.reserve_points(), 3, "the points of the deleted user");
         assert_eq!(fixture.database.count_rows("unfinished_distributions"), 0);
         assert_eq!(fixture.database.count_rows("distribution_steps"), 0);

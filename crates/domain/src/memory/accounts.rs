@@ -7,7 +7,7 @@ use super::data::{StoreData, page_of};
 use crate::ledger::{AccountState, Transfer, require_rule};
 use crate::money::Amount;
 use crate::ports::{
-    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp,
+    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp, Transaction,
 };
 use crate::values::{CompanyId, Page, ProviderId, UserId, checked_cast};
 use crate::wallets::{Account, AccountKind, Direction, Reason, Wallet};
@@ -33,13 +33,15 @@ fn entry_of_account(transfer: &Transfer, account: Account) -> Option<AccountEntr
     };
     Some(AccountEntry {
         sequence: number,
-        journal_entry_id: transfer.entry_id,
-        direction,
         amount: transfer.amount,
-        points: transfer.points,
         rate: transfer.rate,
-        reason: transfer.reason,
-        at: transfer.at,
+        transaction: Transaction {
+            journal_entry_id: transfer.entry_id,
+            direction,
+            points: transfer.points,
+            reason: transfer.reason,
+            at: transfer.at,
+        },
     })
 }
 
@@ -89,12 +91,13 @@ impl ReadAccounts for MemoryTx {
         })
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         self.query(|data| {
             let entries =
                 data.book.transfers().iter().filter_map(|transfer| entry_of_account(transfer, account));
-            let entries = entries.filter(|entry| entry.reason != Reason::Rounding);
-            page_of(entries, |entry| Reverse(entry.sequence), page)
+            let entries = entries.filter(|entry| entry.transaction.reason != Reason::Rounding);
+            let page = page_of(entries, |entry| Reverse(entry.sequence), page);
+            page.into_iter().map(|entry| entry.transaction).collect()
         })
     }
 }

@@ -21,20 +21,26 @@ pub struct BalanceGroup {
     pub count: i64,
 }
 
+/// A movement of points to or from an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transaction {
+    pub journal_entry_id: JournalEntryId,
+    pub direction: Direction,
+    /// The points at the rate of that time.
+    pub points: Points,
+    pub reason: Reason,
+    pub at: Timestamp,
+}
+
 /// One entry of an account's history, which may be a rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountEntry {
     /// The number of the entry in the account's history, starting at 1.
     pub sequence: i64,
-    pub journal_entry_id: JournalEntryId,
-    pub direction: Direction,
     pub amount: Amount,
-    /// The points at the rate of that time.
-    pub points: Points,
     /// The rate that converted between points and dollars.
     pub rate: PointsPerDollar,
-    pub reason: Reason,
-    pub at: Timestamp,
+    pub transaction: Transaction,
 }
 
 /// Reads balances, and the history of accounts.
@@ -72,7 +78,7 @@ pub trait ReadAccounts {
 
     /// A page of an account's transactions, latest first, by the order in which they took effect. Roundings
     /// are not listed.
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError>;
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
 }
 
 /// Opens accounts, and sets the alert of a reserve.

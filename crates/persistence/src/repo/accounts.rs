@@ -7,14 +7,16 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, SmallInt};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{
-    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp,
+    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp, Transaction,
 };
 use guerdon_domain::values::{CompanyId, Page, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 
 use super::{Conn, Db, RowByRow, Unit};
 use crate::rows::schema::{accounts, companies, users};
-use crate::rows::{AccountEntryRow, DbTimestamp, Id, Identifier, RowReader, SqlTimestamp, WalletRow};
+use crate::rows::{
+    AccountEntryRow, DbTimestamp, Id, Identifier, RowReader, SqlTimestamp, TransactionRow, WalletRow,
+};
 use crate::statement::statement;
 
 /// The maximum number of users of one query.
@@ -23,9 +25,9 @@ const USERS_PER_QUERY: usize = 1_000;
 // The directions 0 and 1 are the codes of `Direction`.
 
 statement! {
-    /// Selects the latest entries of an account. Debits and credits are read from separate indexes and merged
+    /// Selects the latest transactions of an account. Debits and credits are read from separate indexes and merged
     /// by entry number.
-    LatestEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
+    LatestTransactions -> (Identifier, SmallInt, BigInt, SmallInt, SqlTimestamp) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
         excluded_debit_reason: SmallInt = i16,
@@ -37,18 +39,18 @@ statement! {
         limit: BigInt = i64,
         offset: BigInt = i64,
     }
-    "SELECT journal_entry_id, sequence, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
-     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
+    "SELECT journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, points, reason, created_at \
+     FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, points, reason, created_at \
+     FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
      AS both_sides ORDER BY sequence DESC LIMIT ? OFFSET ?"
 }
 
 statement! {
     /// Selects the next entries of an account. Debits and credits are read from separate indexes and merged
     /// by entry number.
-    NextEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
+    NextEntries -> (BigInt, BigInt, Integer, (Identifier, SmallInt, BigInt, SmallInt, SqlTimestamp)) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
         after_debit: BigInt = i64,
@@ -59,7 +61,7 @@ statement! {
         credits: BigInt = i64,
         limit: BigInt = i64,
     }
-    "SELECT journal_entry_id, sequence, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
+    "SELECT sequence, amount, points_per_dollar, journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
      SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
      created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND debit_sequence > ? \
      ORDER BY debit_sequence LIMIT ?) AS debits UNION ALL \
@@ -180,7 +182,7 @@ impl ReadAccounts for Unit<'_> {
         self.list(AccountEntryRow::into_account_entry, |conn| next.get_results(conn))
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         let (owner, kind, rounding) =
             (Id(account.owner_id()), account.kind().code(), Reason::Rounding.code());
         if page.offset() > 0 {
@@ -192,7 +194,7 @@ impl ReadAccounts for Unit<'_> {
             }
         }
         let end = page.offset().saturating_add(page.limit());
-        let latest = LatestEntries {
+        let latest = LatestTransactions {
             debited: owner,
             debited_kind: kind,
             excluded_debit_reason: rounding,
@@ -204,7 +206,7 @@ impl ReadAccounts for Unit<'_> {
             limit: page.limit(),
             offset: page.offset(),
         };
-        self.list(AccountEntryRow::into_account_entry, |conn| latest.get_results(conn))
+        self.list(TransactionRow::into_transaction, |conn| latest.get_results(conn))
     }
 }
 

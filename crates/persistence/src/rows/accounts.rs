@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountState, Transfer};
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
-use guerdon_domain::ports::{AccountEntry, StoreError};
+use guerdon_domain::ports::{AccountEntry, StoreError, Transaction};
 use guerdon_domain::values::{CompanyId, JournalEntryId, checked_cast};
 use guerdon_domain::wallets::{Account, Direction, Reason, Wallet, WalletType};
 
@@ -117,30 +117,44 @@ impl TransferRow {
 }
 
 #[derive(Queryable)]
-pub(crate) struct AccountEntryRow {
+pub(crate) struct TransactionRow {
     journal_entry_id: Id<JournalEntryId>,
-    sequence: i64,
     direction: i16,
-    amount: i64,
     points: i64,
-    points_per_dollar: i32,
     reason: i16,
     created_at: DbTimestamp,
 }
 
+impl TransactionRow {
+    pub(crate) fn into_transaction(self) -> Result<Transaction, StoreError> {
+        let reader = RowReader { table: "transfers", id: &self.journal_entry_id.0 };
+        Ok(Transaction {
+            journal_entry_id: self.journal_entry_id.0,
+            direction: reader.require_valid("direction", Direction::from_code(self.direction))?,
+            points: reader.require_valid("points", Points::new(self.points))?,
+            reason: reader.require_valid("reason", Reason::from_code(self.reason))?,
+            at: self.created_at.0,
+        })
+    }
+}
+
+#[derive(Queryable)]
+pub(crate) struct AccountEntryRow {
+    sequence: i64,
+    amount: i64,
+    points_per_dollar: i32,
+    transaction: TransactionRow,
+}
+
 impl AccountEntryRow {
     pub(crate) fn into_account_entry(self) -> Result<AccountEntry, StoreError> {
-        let reader = RowReader { table: "transfers", id: &self.journal_entry_id.0 };
+        let reader = RowReader { table: "transfers", id: &self.transaction.journal_entry_id.0 };
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
         Ok(AccountEntry {
             sequence: self.sequence,
-            journal_entry_id: self.journal_entry_id.0,
-            direction: reader.require_valid("direction", Direction::from_code(self.direction))?,
             amount: Amount::from_nanodollars(self.amount),
-            points: reader.require_valid("points", Points::new(self.points))?,
             rate: reader.require_valid("points_per_dollar", rate)?,
-            reason: reader.require_valid("reason", Reason::from_code(self.reason))?,
-            at: self.created_at.0,
+            transaction: self.transaction.into_transaction()?,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{AccountAudit, Findings, StoredAccountEntry};
-use guerdon_domain::ports::{EventBodies, ReadAccounts as _, StoreError};
+use guerdon_domain::ports::{AccountEntry, EventBodies, ReadAccounts as _, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, UserId, checked_cast};
 use guerdon_domain::wallets::{Account, AccountKind, Reason};
 
@@ -98,17 +98,18 @@ impl Unit<'_> {
             let page = self.list_account_entries(account, after, PAGE_ENTRIES)?;
             let Some(last) = page.last() else { break };
             after = last.sequence;
-            for entry in &page {
+            for AccountEntry { sequence, amount, transaction, .. } in &page {
                 let stored_entry = StoredAccountEntry {
-                    direction: entry.direction,
-                    sequence: entry.sequence,
-                    amount: entry.amount.nanodollars(),
-                    reason: entry.reason.code(),
-                    entry_id: entry.journal_entry_id,
+                    direction: transaction.direction,
+                    sequence: *sequence,
+                    amount: amount.nanodollars(),
+                    reason: transaction.reason.code(),
+                    entry_id: transaction.journal_entry_id,
                 };
                 let balance = audit.check_entry(&stored_entry, findings);
-                if entry.reason == Reason::Override && stored.kind <= AccountKind::ManagerWallet.code() {
-                    self.audit_override(&stored, Id(entry.journal_entry_id), balance, findings)?;
+                let is_of_wallet = stored.kind <= AccountKind::ManagerWallet.code();
+                if is_of_wallet && transaction.reason == Reason::Override {
+                    self.audit_override(&stored, Id(transaction.journal_entry_id), balance, findings)?;
                 }
             }
         }

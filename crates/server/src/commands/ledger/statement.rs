@@ -106,14 +106,14 @@ impl StatementRow {
     }
 
     fn from_account_entry(entry: &AccountEntry, balance: Amount) -> Self {
-        let reason = entry.reason.name();
+        let AccountEntry { sequence, amount, rate, transaction } = entry;
         Self {
-            place: Some(entry.sequence),
-            r#type: Some(entry.direction.name()),
-            points: Some(entry.points.get()),
-            dollars: Some(entry.amount.to_string()),
-            cause: Some(entry.journal_entry_id.as_uuid()),
-            ..Self::from_balance(Some(entry.at.to_string()), reason, balance, entry.rate)
+            place: Some(*sequence),
+            r#type: Some(transaction.direction.name()),
+            points: Some(transaction.points.get()),
+            dollars: Some(amount.to_string()),
+            cause: Some(transaction.journal_entry_id.as_uuid()),
+            ..Self::from_balance(Some(transaction.at.to_string()), transaction.reason.name(), balance, *rate)
         }
     }
 }
