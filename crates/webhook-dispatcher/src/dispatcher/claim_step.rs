@@ -1,6 +1,7 @@
 //! Reads the outbox once and claims due events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use guerdon_domain::ports::{IdGenerator, StoreError, Timestamp};
 
@@ -16,17 +17,27 @@ pub(super) enum NextRead {
     Backlog,
 }
 
+/// One read of the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OutboxRead {
+    pub(super) next: NextRead,
+    /// How long it took to find the providers with due events, without the claims.
+    pub(super) duration: Duration,
+}
+
 /// Claims due events for the providers that may hold more events.
 pub(super) fn claim_once(
     core: &impl CoreAccess,
     store: &dyn DeliveryStore,
     ids: &dyn IdGenerator,
     clock: &dyn Fn() -> ClockReading,
-) -> Result<NextRead, StoreError> {
+) -> Result<OutboxRead, StoreError> {
     let before = clock();
     let mut claims = Vec::new();
+    let mut found_at = None;
     let claim_result = catch_panic(|| {
         store.claim_due_events(before.wall, &mut |due| {
+            found_at = Some(clock().monotonic);
             claims = core.with_core(|core| core.plan_claims(due, before, ids));
             claims.clone()
         })
@@ -38,7 +49,8 @@ pub(super) fn claim_once(
     };
     let now = clock();
     core.with_core(|core| core.accept_claimed(claim_result, &claims, before, now));
-    Ok(next)
+    let duration = found_at.unwrap_or(now.monotonic).saturating_sub(before.monotonic);
+    Ok(OutboxRead { next, duration })
 }
 
 /// Gives exclusive access to a core.

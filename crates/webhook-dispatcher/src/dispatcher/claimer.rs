@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use guerdon_domain::ports::{CLOCK_TOLERANCE, StoreError};
 
-use super::claim_step::{NextRead, catch_panic, claim_once};
+use super::claim_step::{NextRead, OutboxRead, catch_panic, claim_once};
 use super::core::ClockReading;
 use super::sender_threads::wake_sender;
 use super::shared::SharedDispatcher;
@@ -13,7 +13,8 @@ use super::shared::SharedDispatcher;
 /// How often the core's time is advanced while the core is busy.
 const TICK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the claimer pauses after a read of the outbox, as a multiple of that read's duration. With many providers a
-/// read takes milliseconds, during which nothing else is written to SQLite.
+/// read takes milliseconds, during which nothing else is written to SQLite. The duration does not include the claims:
+/// a pause after each large claim would leave the senders idle during a backlog.
 const PAUSE_PER_READ: u32 = 2;
 /// During a backlog, the outbox is read this many times per scan interval, because providers that could not hold more
 /// events may have room again.
@@ -76,14 +77,13 @@ impl Claimer<'_> {
         self.is_woken = false;
         self.shared.lock_state().core.set_process_count(parts.processes.get());
         let rescheduled = self.reschedule_if_clock_moved();
-        let began = self.shared.now().monotonic;
         let claimed = rescheduled.and_then(|()| {
             claim_once(self.shared.as_ref(), parts.store.as_ref(), parts.ids.as_ref(), &|| self.shared.now())
         });
         let now = self.shared.now();
         match claimed {
-            Ok(next) => {
-                let pause = now.monotonic.saturating_sub(began) * PAUSE_PER_READ;
+            Ok(OutboxRead { next, duration }) => {
+                let pause = duration * PAUSE_PER_READ;
                 let limits = &parts.limits;
                 self.earliest_read_at =
                     now.monotonic + pause.min(limits.scan_interval).max(limits.scan_interval_min);

@@ -229,7 +229,8 @@ impl Simulation {
 
     fn claim_events(&mut self, dispatcher: usize) {
         let now = self.current_time();
-        let next = claim_once(&self.dispatchers[dispatcher].core, &self.store, &self.ids, &|| now);
+        let read = claim_once(&self.dispatchers[dispatcher].core, &self.store, &self.ids, &|| now);
+        let next = read.map(|read| read.next);
         match next {
             Ok(NextRead::Backlog) => self.claim_at(dispatcher, self.now + self.limits.scan_interval / 4),
             Ok(NextRead::At(Some(due))) => {
