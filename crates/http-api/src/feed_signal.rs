@@ -30,6 +30,7 @@ pub struct FeedSignal {
 #[derive(Debug, Default)]
 struct WaitingRequests {
     by_provider: HashMap<ProviderId, ProviderRequests>,
+    /// How many turns all providers were given.
     turns: u32,
 }
 
@@ -37,6 +38,7 @@ struct WaitingRequests {
 #[derive(Debug, Default)]
 struct ProviderRequests {
     sender: watch::Sender<()>,
+    /// How many turns the provider's requests were given.
     turns: u32,
 }
 

@@ -7,7 +7,8 @@ use super::data::{StoreData, page_of};
 use crate::ledger::{AccountState, Transfer, require_rule};
 use crate::money::Amount;
 use crate::ports::{
-    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp, Transaction,
+    AccountEntry, AccountTransaction, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError,
+    Timestamp,
 };
 use crate::values::{CompanyId, Page, ProviderId, UserId, checked_cast};
 use crate::wallets::{Account, AccountKind, Direction, Reason, Wallet};
@@ -35,7 +36,7 @@ fn entry_of_account(transfer: &Transfer, account: Account) -> Option<AccountEntr
         sequence: number,
         amount: transfer.amount,
         rate: transfer.rate,
-        transaction: Transaction {
+        transaction: AccountTransaction {
             journal_entry_id: transfer.entry_id,
             direction,
             points: transfer.points,
@@ -91,7 +92,11 @@ impl ReadAccounts for MemoryTx {
         })
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
+    fn list_transactions(
+        &mut self,
+        account: Account,
+        page: Page,
+    ) -> Result<Vec<AccountTransaction>, StoreError> {
         self.query(|data| {
             let entries =
                 data.book.transfers().iter().filter_map(|transfer| entry_of_account(transfer, account));

@@ -23,7 +23,7 @@ pub struct BalanceGroup {
 
 /// A movement of points to or from an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transaction {
+pub struct AccountTransaction {
     pub journal_entry_id: JournalEntryId,
     pub direction: Direction,
     /// The points at the rate of that time.
@@ -40,7 +40,7 @@ pub struct AccountEntry {
     pub amount: Amount,
     /// The rate that converted between points and dollars.
     pub rate: PointsPerDollar,
-    pub transaction: Transaction,
+    pub transaction: AccountTransaction,
 }
 
 /// Reads balances, and the history of accounts.
@@ -78,7 +78,11 @@ pub trait ReadAccounts {
 
     /// A page of an account's transactions, latest first, by the order in which they took effect. Roundings
     /// are not listed.
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
+    fn list_transactions(
+        &mut self,
+        account: Account,
+        page: Page,
+    ) -> Result<Vec<AccountTransaction>, StoreError>;
 }
 
 /// Opens accounts, and sets the alert of a reserve.

@@ -38,7 +38,7 @@ mod store;
 mod users;
 
 pub use crate::model::{Denied, DeniedReference, Lookup, NewEvent, NewNotification};
-pub use accounts::{AccountEntry, Accounts, BalanceGroup, Balances, ReadAccounts, Transaction};
+pub use accounts::{AccountEntry, AccountTransaction, Accounts, BalanceGroup, Balances, ReadAccounts};
 pub use audit::{
     Audit, AuditOptions, AuditPacer, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta, Unpaced,
 };

@@ -7,7 +7,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, SmallInt};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{
-    AccountEntry, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp, Transaction,
+    AccountEntry, AccountTransaction, Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError,
+    Timestamp,
 };
 use guerdon_domain::values::{CompanyId, Page, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
@@ -15,7 +16,7 @@ use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 use super::{Conn, Db, RowByRow, Unit};
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::{
-    AccountEntryRow, DbTimestamp, Id, Identifier, RowReader, SqlTimestamp, TransactionRow, WalletRow,
+    AccountEntryRow, AccountTransactionRow, DbTimestamp, Id, Identifier, RowReader, SqlTimestamp, WalletRow,
 };
 use crate::statement::statement;
 
@@ -182,7 +183,11 @@ impl ReadAccounts for Unit<'_> {
         self.list(AccountEntryRow::into_account_entry, |conn| next.get_results(conn))
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
+    fn list_transactions(
+        &mut self,
+        account: Account,
+        page: Page,
+    ) -> Result<Vec<AccountTransaction>, StoreError> {
         let (owner, kind, rounding) =
             (Id(account.owner_id()), account.kind().code(), Reason::Rounding.code());
         if page.offset() > 0 {
@@ -206,7 +211,7 @@ impl ReadAccounts for Unit<'_> {
             limit: page.limit(),
             offset: page.offset(),
         };
-        self.list(TransactionRow::into_transaction, |conn| latest.get_results(conn))
+        self.list(AccountTransactionRow::into_transaction, |conn| latest.get_results(conn))
     }
 }
 

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountState, Transfer};
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
-use guerdon_domain::ports::{AccountEntry, StoreError, Transaction};
+use guerdon_domain::ports::{AccountEntry, AccountTransaction, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, checked_cast};
 use guerdon_domain::wallets::{Account, Direction, Reason, Wallet, WalletType};
 
@@ -117,7 +117,7 @@ impl TransferRow {
 }
 
 #[derive(Queryable)]
-pub(crate) struct TransactionRow {
+pub(crate) struct AccountTransactionRow {
     journal_entry_id: Id<JournalEntryId>,
     direction: i16,
     points: i64,
@@ -125,10 +125,10 @@ pub(crate) struct TransactionRow {
     created_at: DbTimestamp,
 }
 
-impl TransactionRow {
-    pub(crate) fn into_transaction(self) -> Result<Transaction, StoreError> {
+impl AccountTransactionRow {
+    pub(crate) fn into_transaction(self) -> Result<AccountTransaction, StoreError> {
         let reader = RowReader { table: "transfers", id: &self.journal_entry_id.0 };
-        Ok(Transaction {
+        Ok(AccountTransaction {
             journal_entry_id: self.journal_entry_id.0,
             direction: reader.require_valid("direction", Direction::from_code(self.direction))?,
             points: reader.require_valid("points", Points::new(self.points))?,
@@ -143,7 +143,7 @@ pub(crate) struct AccountEntryRow {
     sequence: i64,
     amount: i64,
     points_per_dollar: i32,
-    transaction: TransactionRow,
+    transaction: AccountTransactionRow,
 }
 
 impl AccountEntryRow {

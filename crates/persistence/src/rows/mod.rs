@@ -34,7 +34,7 @@ pub(crate) mod stored_columns;
 mod types;
 mod users;
 
-pub(crate) use accounts::{AccountEntryRow, AccountStateRow, TransactionRow, TransferRow, WalletRow};
+pub(crate) use accounts::{AccountEntryRow, AccountStateRow, AccountTransactionRow, TransferRow, WalletRow};
 pub(crate) use audit::SealRow;
 pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use audited_states::{

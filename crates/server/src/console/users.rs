@@ -3,7 +3,7 @@
 use guerdon_console::model::{Movement, ObjectReference, User, UserWallet};
 use guerdon_domain::any_provider;
 use guerdon_domain::companies::Company;
-use guerdon_domain::ports::{StoreError, Transaction};
+use guerdon_domain::ports::{AccountTransaction, StoreError};
 use guerdon_domain::users::User as UserRecord;
 use guerdon_domain::values::{Page, UserId};
 use guerdon_domain::wallets::{Account, Direction, Wallet, WalletType};
@@ -60,14 +60,14 @@ fn load_movements(
     wallets: &[Wallet],
 ) -> Result<Vec<Movement>, StoreError> {
     let Some(page) = Page::new(1, MOVEMENTS_MAX) else { return Ok(Vec::new()) };
-    let mut all: Vec<(WalletType, Transaction)> = Vec::new();
+    let mut all: Vec<(WalletType, AccountTransaction)> = Vec::new();
     for wallet in wallets {
         let kind = wallet.wallet_type;
         let found = context.reads.list_transactions(Account::Wallet(kind, user), page)?;
         all.extend(found.into_iter().map(|transaction| (kind, transaction)));
     }
     all.sort_by_key(|(_, transaction)| std::cmp::Reverse(transaction.at));
-    let to_movement = |(kind, transaction): &(WalletType, Transaction)| Movement {
+    let to_movement = |(kind, transaction): &(WalletType, AccountTransaction)| Movement {
         at: to_utc(transaction.at),
         wallet: kind.name().to_owned(),
         is_credit: transaction.direction == Direction::Credit,

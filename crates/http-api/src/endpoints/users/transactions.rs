@@ -2,7 +2,7 @@
 
 use guerdon_api_types::WireValue;
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::{Consistency, ReadTx, Transaction};
+use guerdon_domain::ports::{AccountTransaction, Consistency, ReadTx};
 use guerdon_domain::values::{Page, Timestamp, UserId};
 use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
 use schemars::JsonSchema;
@@ -77,7 +77,7 @@ pub(crate) struct TransactionView {
 }
 
 impl TransactionView {
-    pub(crate) fn from_transaction(transaction: &Transaction) -> Self {
+    pub(crate) fn from_transaction(transaction: &AccountTransaction) -> Self {
         Self {
             r#type: transaction.direction.name(),
             points: transaction.points.get(),
