@@ -43,7 +43,7 @@ fn settings_that_only_audited_commands_and_requests_change() {
         ("former_api_secret_hash", "former_api_secret_until"),
         ("former_encrypted_shared_secret", "former_shared_secret_until"),
     ] {
-        // A secret that someone else knows becomes valid.
+        // A second secret that no audit entry explains.
         let damage = format!("UPDATE providers SET {secret} = api_secret_hash, {until} = created_at");
         assert_violations(&damage, &["audit log"]);
     }

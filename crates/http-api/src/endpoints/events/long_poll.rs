@@ -21,7 +21,7 @@ use crate::request_info::{ClientEnd, TimeWaited};
 /// The shortest time between two polls. On PostgreSQL, committed events become visible only when no older transaction
 /// is open. Therefore the first poll after a commit follows quickly, and the interval doubles with each further poll.
 const POLL_INTERVAL_MIN: Duration = Duration::from_millis(20);
-/// The longest time between two polls, unless very many requests of the provider wait.
+/// The longest time between two polls, unless very many requests wait.
 const POLL_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The result of a poll.
