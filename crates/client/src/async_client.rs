@@ -3,10 +3,14 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 
+use http::Uri;
+use http::uri::Scheme;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::{Client as HttpClient, Error as HttpError};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioExecutor;
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
@@ -22,13 +26,20 @@ use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
 use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
-/// The async client. Use it in a tokio runtime with I/O and time enabled.
+/// The async client. Use it in a tokio runtime with I/O and time enabled. It connects through the HTTP proxy that the
+/// environment variable `HTTPS_PROXY` or `ALL_PROXY` names, unless `NO_PROXY` contains the host of the service.
 pub type AsyncClient = Api<AsyncConnection>;
 
 /// The connections of an [`AsyncClient`].
 #[derive(Clone)]
 pub struct AsyncConnection {
-    client: HttpClient<HttpsConnector<HttpConnector>, String>,
+    client: ConnectionPool,
+}
+
+#[derive(Clone)]
+enum ConnectionPool {
+    Direct(HttpClient<HttpsConnector<HttpConnector>, String>),
+    Proxied(HttpClient<HttpsConnector<Tunnel<HttpConnector>>, String>),
 }
 
 type BoxedError = Box<dyn StdError + Send + Sync>;
@@ -42,7 +53,7 @@ impl AsyncClient {
     /// [`Error::Tls`] if TLS cannot be set up.
     pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
         let tls = tls_builder()?.with_webpki_roots().with_no_client_auth();
-        Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
+        Ok(Self::with_connection(AsyncConnection::new(tls, base), base, credentials))
     }
 
     /// Creates a client of a service with a private certificate. `pem` contains the certificates to trust: the
@@ -55,15 +66,26 @@ impl AsyncClient {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(read_certificates(pem)?);
         let tls = tls_builder()?.with_root_certificates(roots).with_no_client_auth();
-        Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
+        Ok(Self::with_connection(AsyncConnection::new(tls, base), base, credentials))
     }
 }
 
 impl AsyncConnection {
-    fn new(tls: ClientConfig) -> Self {
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
-        Self { client: HttpClient::builder(TokioExecutor::new()).build(connector) }
+    fn new(tls: ClientConfig, base: &str) -> Self {
+        let client = HttpClient::builder(TokioExecutor::new());
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+        let client = match proxy_for(base) {
+            None => ConnectionPool::Direct(client.build(connector.build())),
+            Some(proxy) => {
+                let tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
+                let tunnel = match proxy.basic_auth() {
+                    Some(credentials) => tunnel.with_auth(credentials.clone()),
+                    None => tunnel,
+                };
+                ConnectionPool::Proxied(client.build(connector.wrap_connector(tunnel)))
+            }
+        };
+        Self { client }
     }
 
     async fn send_once(
@@ -73,7 +95,11 @@ impl AsyncConnection {
     ) -> Result<Response, AttemptFailure> {
         let exchange = async {
             let head = service.request_builder(request).body(request.body.clone().unwrap_or_default())?;
-            let (head, body) = self.client.request(head).await?.into_parts();
+            let response = match &self.client {
+                ConnectionPool::Direct(client) => client.request(head),
+                ConnectionPool::Proxied(client) => client.request(head),
+            };
+            let (head, body) = response.await?.into_parts();
             let limit = usize::try_from(service.response_max_bytes).unwrap_or(usize::MAX);
             let body = Limited::new(body, limit).collect().await?.to_bytes();
             Ok(Response::new(head.status.as_u16(), &head.headers, body.into()))
@@ -140,6 +166,12 @@ fn classify_error(service: &ServiceEndpoint, error: &(dyn StdError + 'static)) -
     let error =
         tls.and_then(untrusted_certificate).unwrap_or_else(|| Error::Unreachable(root_cause_text(error)));
     AttemptFailure { error, is_permanent, may_have_been_sent: !is_invalid && !is_unconnected }
+}
+
+/// The proxy that the environment names for this service. Other kinds of proxies than HTTP are ignored.
+fn proxy_for(base: &str) -> Option<Intercept> {
+    let proxy = Matcher::from_env().intercept(&base.parse::<Uri>().ok()?)?;
+    (proxy.uri().scheme() == Some(&Scheme::HTTP)).then_some(proxy)
 }
 
 type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;

@@ -17,7 +17,8 @@ use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
 use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
-/// The blocking client.
+/// The blocking client. It connects through the HTTP proxy that the environment variable `HTTPS_PROXY` or `ALL_PROXY`
+/// names, unless `NO_PROXY` contains the host of the service.
 pub type Client = Api<BlockingConnection>;
 
 /// The connections of a [`Client`].

@@ -1,7 +1,12 @@
 //! The crates for integrators can be used in projects outside the workspace.
 
+use std::io::{BufRead as _, BufReader, Write as _, copy};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use crate::events::ALLOW_LOCAL_RECEIVERS;
 use crate::support::receiver::WebhookReceiver;
@@ -33,11 +38,35 @@ fn build_project(name: &str, source: &str, dependencies: &str) -> PathBuf {
     target.join("debug").join(name)
 }
 
-/// Runs a program that must succeed. Returns its output.
-fn run_program(program: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().unwrap();
+/// Runs a program that must succeed, with `HTTPS_PROXY` set to `proxy`. Returns its output.
+fn run_program(program: &Path, arguments: &[&str], proxy: &str) -> String {
+    let output = Command::new(program).args(arguments).env("HTTPS_PROXY", proxy).output().unwrap();
     assert!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// An HTTP proxy that only makes tunnels (RFC 9110, 9.3.6). Returns its URL and the number of tunnels made so far.
+fn start_proxy() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let tunnels = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&tunnels);
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut head = BufReader::new(client.try_clone().unwrap()).lines().map(Result::unwrap);
+            let request = head.next().unwrap();
+            let target = request.strip_prefix("CONNECT ").unwrap().split(' ').next().unwrap();
+            let mut server = TcpStream::connect(target).unwrap();
+            assert!(head.any(|line| line.is_empty()), "the head ends with an empty line");
+            client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            count.fetch_add(1, Ordering::Relaxed);
+            let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || copy(&mut from_server, &mut to_client));
+            thread::spawn(move || copy(&mut client, &mut server));
+        }
+    });
+    (url, tunnels)
 }
 
 #[test]
@@ -64,15 +93,20 @@ fn external_projects_send_a_recognition_and_verify_its_event() {
         let certificate = service.data_dir.path().join("tls/certificate.pem").display().to_string();
         let (base, user) = (&service.running.api_url, &sample.users[0]);
         let arguments = [base, &certificate, api_key, api_secret, &sample.occasion, &sample.company, user];
-        let printed = run_program(&sender, &arguments.map(String::as_str));
+        let (proxy, tunnels) = start_proxy();
+        let printed = run_program(&sender, &arguments.map(String::as_str), &proxy);
         assert_eq!(printed, "sent 10 points\nreceived 10 points\n");
+        assert_eq!(tunnels.load(Ordering::Relaxed), 3, "one for each client");
 
         let delivery = receiver.next_request();
         let (url, id) = (receiver.url(), delivery.event_id());
         let headers = ["X-Service-Timestamp", "X-Service-Nonce", "X-Service-Signature"];
         let [timestamp, nonce, signature] = headers.map(|name| delivery.header(name));
-        let printed =
-            run_program(&verifier, &[&url, &secret, id, timestamp, nonce, signature, delivery.body_text()]);
+        let printed = run_program(
+            &verifier,
+            &[&url, &secret, id, timestamp, nonce, signature, delivery.body_text()],
+            "",
+        );
         assert_eq!(printed, format!("{id}: 10 points for u0 Doe\n"));
     });
 }
