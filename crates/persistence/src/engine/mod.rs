@@ -243,7 +243,8 @@ impl EngineState {
             let waits_for_locks = worker.locking_mode() == Locking::Wait;
             let is_duplicate = matches!(committed, Err(BatchError::Duplicate(_)));
             for (mut job, result) in jobs.into_iter().zip(results) {
-                job.needs_own_batch |= waits_for_locks && matches!(result, CommandResult::NotLoaded);
+                job.needs_own_batch |=
+                    waits_for_locks && committed.is_ok() && matches!(result, CommandResult::NotLoaded);
                 match batch::final_outcome(&committed, result) {
                     Some(outcome) => finished.push((job, outcome)),
                     None if job.may_retry(is_duplicate, Instant::now()) => {

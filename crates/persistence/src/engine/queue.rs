@@ -3,8 +3,8 @@
 //!
 //! Each provider has its own queue, and providers take turns. A batch takes only commands with accounts that
 //! no other batch in progress uses. Commands that wait for locks are in a separate queue for the patient
-//! workers; later commands for the same accounts queue behind them. If the queue is full, further commands
-//! are refused.
+//! workers. Between the two kinds of workers, commands for the same account keep their order of arrival. If the queue
+//! is full, further commands are refused.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -152,7 +152,7 @@ pub(super) struct JobQueue {
     provider_order: VecDeque<ProviderId>,
     /// The number of commands in `provider_queues`.
     waiting_count: usize,
-    /// Commands that wait for a patient worker. Commands that need the same accounts queue behind them.
+    /// Commands that wait for a patient worker. Later commands that need the same accounts queue behind them.
     patient_queue: VecDeque<Job>,
     /// When a patient worker last took a command of a provider, as a number that increases with each turn. The provider
     /// that was served longest ago is next.
@@ -310,17 +310,19 @@ impl JobQueue {
                 return Vec::new();
             }
         }
-        let mut unavailable_accounts = self.busy_accounts.clone();
         let now = Instant::now();
-        let waiting_for_locks = self.patient_queue.iter().filter(|job| !job.is_paused(now));
-        unavailable_accounts.extend(waiting_for_locks.flat_map(|job| &job.needs.accounts));
+        let waiting_for_locks = first_arrivals(self.patient_queue.iter().filter(|job| !job.is_paused(now)));
         let mut batch: Vec<Job> = Vec::new();
+        let mut served = HashSet::new();
         let mut turns: VecDeque<(ProviderId, usize)> =
             self.provider_order.iter().map(|provider| (*provider, 0)).collect();
-        while let Some((provider, from)) = turns.pop_front().filter(|_| batch.len() < BATCH_COMMANDS_MAX) {
+        while batch.len() < BATCH_COMMANDS_MAX {
+            let Some((provider, from)) = turns.pop_front() else { break };
             let Some(provider_queue) = self.provider_queues.get_mut(&provider) else { continue };
             let can_take = |job: &Job| {
-                job.needs.accounts.iter().all(|account| !unavailable_accounts.contains(account))
+                let accounts = &job.needs.accounts;
+                accounts.iter().all(|account| !self.busy_accounts.contains(account))
+                    && !must_let_pass(job, &waiting_for_locks, |other| other < job.arrived)
                     && (batch.is_empty() || !job.is_large())
             };
             let Some(at) =
@@ -329,24 +331,40 @@ impl JobQueue {
                 continue;
             };
             batch.extend(provider_queue.remove(at));
+            served.insert(provider);
             self.waiting_count -= 1;
             if batch.last().is_some_and(Job::is_large) {
                 break;
             }
             turns.push_back((provider, at));
         }
-        if let Some(first) = self.provider_order.pop_front() {
-            self.provider_order.push_back(first);
-        }
+        self.order_turns(&served, &turns);
         self.remove_empty_queues();
         batch
     }
 
+    /// Lets providers that were not served go first, then those whose turn was next, then those without another command
+    /// that could be taken.
+    fn order_turns(&mut self, served: &HashSet<ProviderId>, next_turns: &VecDeque<(ProviderId, usize)>) {
+        let next: HashMap<ProviderId, usize> =
+            next_turns.iter().enumerate().map(|(turn, (provider, _))| (*provider, turn)).collect();
+        self.provider_order.make_contiguous().sort_by_key(|provider| {
+            served.contains(provider).then(|| next.get(provider).copied().unwrap_or(usize::MAX))
+        });
+    }
+
     /// Takes the first command that waits for a lock, of the provider that was served longest ago, and others that need
-    /// one of its accounts.
+    /// one of its accounts. A new command waits for earlier ones that need the same accounts and no patient worker.
     fn take_patient_batch(&mut self, takes_large: bool, now: Instant) -> Vec<Job> {
-        let can_take = |job: &Job| {
+        let is_ready = |job: &Job| {
             self.has_free_accounts(job) && (takes_large || !job.is_large()) && !job.is_paused(now)
+        };
+        let has_new = self.patient_queue.iter().any(|job| job.retries == 0 && is_ready(job));
+        let waiting_for_fast = first_arrivals(self.provider_queues.values().filter(|_| has_new).flatten());
+        let can_take = |job: &Job| {
+            let waits =
+                job.retries == 0 && must_let_pass(job, &waiting_for_fast, |other| other <= job.arrived);
+            is_ready(job) && !waits
         };
         let takeable = self.patient_queue.iter().enumerate().filter(|(_, job)| can_take(job));
         let next = takeable.min_by_key(|(_, job)| self.patient_turns.get(&job.submission.provider));
@@ -379,6 +397,31 @@ impl JobQueue {
         self.patient_queue = remaining;
         batch
     }
+}
+
+/// When the first of the commands that need an account arrived, for each account.
+fn first_arrivals<'j>(jobs: impl Iterator<Item = &'j Job>) -> HashMap<Account, Instant> {
+    let mut first = HashMap::new();
+    for job in jobs {
+        for account in &job.needs.accounts {
+            let arrived = first.entry(*account).or_insert(job.arrived);
+            *arrived = job.arrived.min(*arrived);
+        }
+    }
+    first
+}
+
+/// Whether one of the commands that need an account of this command arrived early enough to go first.
+fn must_let_pass(
+    job: &Job,
+    first_arrivals: &HashMap<Account, Instant>,
+    goes_first: impl Fn(Instant) -> bool,
+) -> bool {
+    job.needs
+        .accounts
+        .iter()
+        .filter_map(|account| first_arrivals.get(account))
+        .any(|arrived| goes_first(*arrived))
 }
 
 #[cfg(test)]

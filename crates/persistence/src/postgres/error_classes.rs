@@ -33,7 +33,7 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
 }
 
 /// Whether the failure is a unique violation. Units of work look for an existing row before they insert one, so
-/// another transaction has probably inserted it in between; the next attempt finds it.
+/// another transaction has probably inserted it concurrently; the next attempt finds it.
 pub(super) fn is_unique_violation(failure: &StoreError) -> bool {
     matches!(failure, StoreError::Broken(text) if text.contains("duplicate key value"))
 }

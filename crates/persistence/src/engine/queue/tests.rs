@@ -190,6 +190,48 @@ fn large_commands_keep_their_turn_without_locks() {
 }
 
 #[test]
+fn an_earlier_command_goes_before_large_ones_with_the_same_account() {
+    let mut queue = queue_of_pairs(&[(1, 2)]);
+    for first in [100, 200] {
+        let receivers: Vec<u128> = (first..first + 20).collect();
+        assert!(queue.push_job(recognition_job(1, 1, &receivers)).is_ok());
+    }
+    assert!(queue.push_job(recognition_job(1, 1, &[3])).is_ok());
+    assert!(queue.take_batch(PATIENT_FOR_LARGE).is_none(), "the first command goes first");
+    for (worker, affected) in [(FAST, 1), (PATIENT_FOR_LARGE, 20), (PATIENT_FOR_LARGE, 20), (FAST, 1)] {
+        let others = if worker == FAST { PATIENT_FOR_LARGE } else { FAST };
+        assert!(queue.take_batch(others).is_none());
+        let batch = queue.take_batch(worker).unwrap();
+        assert_eq!(batch.jobs.iter().map(Job::affected_count).collect::<Vec<_>>(), [affected]);
+        queue.release_accounts(worker, &batch.accounts);
+    }
+    assert_eq!(queue.waiting_jobs(), WaitingJobs::default());
+}
+
+#[test]
+fn every_provider_is_served_before_one_is_served_again() {
+    const PROVIDERS: u128 = 100;
+    let mut queue = JobQueue::new(true);
+    for provider in 1..=PROVIDERS {
+        for number in 0..4 {
+            let from = 10 * (10 * provider + number);
+            assert!(queue.push_job(recognition_job(provider, from, &[from + 1])).is_ok());
+        }
+    }
+    let mut served: HashMap<ProviderId, usize> = HashMap::new();
+    for round in 1..=3 {
+        while served.values().sum::<usize>() < round * usize::try_from(PROVIDERS).unwrap() {
+            let batch = queue.take_batch(FAST).unwrap();
+            for job in &batch.jobs {
+                *served.entry(job.submission.provider).or_default() += 1;
+            }
+            queue.release_accounts(FAST, &batch.accounts);
+        }
+        assert!(served.values().all(|count| (round..=round + 1).contains(count)), "{served:?}");
+    }
+}
+
+#[test]
 fn a_full_queue_rejects_and_expired_commands_are_removed() {
     let mut queue = JobQueue::new(true);
     for number in 0..WAITING_PER_PROVIDER_MAX {
