@@ -26,8 +26,9 @@ use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
 use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
-/// The async client. Use it in a tokio runtime with I/O and time enabled. It connects through the HTTP proxy that the
-/// environment variable `HTTPS_PROXY` or `ALL_PROXY` names, unless `NO_PROXY` contains the host of the service.
+/// The async client. Use it in a tokio runtime with I/O and time enabled. It connects to an https address through the
+/// HTTP proxy that the environment variable `HTTPS_PROXY` or else `ALL_PROXY` names, unless `NO_PROXY` contains the
+/// host of the service or its domain.
 pub type AsyncClient = Api<AsyncConnection>;
 
 /// The connections of an [`AsyncClient`].
@@ -39,7 +40,8 @@ pub struct AsyncConnection {
 #[derive(Clone)]
 enum ConnectionPool {
     Direct(HttpClient<HttpsConnector<HttpConnector>, String>),
-    Proxied(HttpClient<HttpsConnector<Tunnel<HttpConnector>>, String>),
+    /// Connections through a proxy at this address.
+    Proxied(Box<HttpClient<HttpsConnector<Tunnel<HttpConnector>>, String>>, String),
 }
 
 type BoxedError = Box<dyn StdError + Send + Sync>;
@@ -50,10 +52,11 @@ impl AsyncClient {
     ///
     /// # Errors
     ///
-    /// [`Error::Tls`] if TLS cannot be set up.
+    /// [`Error::Tls`] if TLS cannot be set up, and [`Error::Unreachable`] if the environment names a proxy that is not an
+    /// HTTP proxy.
     pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
         let tls = tls_builder()?.with_webpki_roots().with_no_client_auth();
-        Ok(Self::with_connection(AsyncConnection::new(tls, base), base, credentials))
+        Ok(Self::with_connection(AsyncConnection::new(tls, base)?, base, credentials))
     }
 
     /// Creates a client of a service with a private certificate. `pem` contains the certificates to trust: the
@@ -61,20 +64,20 @@ impl AsyncClient {
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if `pem` contains no certificate, and [`Error::Tls`] if TLS cannot be set up.
+    /// [`Error::Certificate`] if `pem` contains no certificate; otherwise as for [`AsyncClient::new`].
     pub fn with_root_certificates(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(read_certificates(pem)?);
         let tls = tls_builder()?.with_root_certificates(roots).with_no_client_auth();
-        Ok(Self::with_connection(AsyncConnection::new(tls, base), base, credentials))
+        Ok(Self::with_connection(AsyncConnection::new(tls, base)?, base, credentials))
     }
 }
 
 impl AsyncConnection {
-    fn new(tls: ClientConfig, base: &str) -> Self {
+    fn new(tls: ClientConfig, base: &str) -> Result<Self, Error> {
         let client = HttpClient::builder(TokioExecutor::new());
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-        let client = match proxy_for(base) {
+        let client = match proxy_for(base)? {
             None => ConnectionPool::Direct(client.build(connector.build())),
             Some(proxy) => {
                 let tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
@@ -82,10 +85,17 @@ impl AsyncConnection {
                     Some(credentials) => tunnel.with_auth(credentials.clone()),
                     None => tunnel,
                 };
-                ConnectionPool::Proxied(client.build(connector.wrap_connector(tunnel)))
+                let address = proxy
+                    .uri()
+                    .authority()
+                    .map(|address| format!("{}:{}", address.host(), address.port_u16().unwrap_or(80)));
+                ConnectionPool::Proxied(
+                    Box::new(client.build(connector.wrap_connector(tunnel))),
+                    address.unwrap_or_default(),
+                )
             }
         };
-        Self { client }
+        Ok(Self { client })
     }
 
     async fn send_once(
@@ -97,7 +107,7 @@ impl AsyncConnection {
             let head = service.request_builder(request).body(request.body.clone().unwrap_or_default())?;
             let response = match &self.client {
                 ConnectionPool::Direct(client) => client.request(head),
-                ConnectionPool::Proxied(client) => client.request(head),
+                ConnectionPool::Proxied(client, _) => client.request(head),
             };
             let (head, body) = response.await?.into_parts();
             let limit = usize::try_from(service.response_max_bytes).unwrap_or(usize::MAX);
@@ -105,13 +115,32 @@ impl AsyncConnection {
             Ok(Response::new(head.status.as_u16(), &head.headers, body.into()))
         };
         match tokio::time::timeout(ATTEMPT_TIMEOUT, exchange).await {
-            Ok(result) => result.map_err(|error: BoxedError| classify_error(service, error.as_ref())),
+            Ok(result) => result.map_err(|error: BoxedError| self.classify_error(service, error.as_ref())),
             Err(elapsed) => Err(AttemptFailure {
                 error: Error::Unreachable(elapsed.to_string()),
                 is_permanent: false,
                 may_have_been_sent: true,
             }),
         }
+    }
+
+    fn classify_error(&self, service: &ServiceEndpoint, error: &(dyn StdError + 'static)) -> AttemptFailure {
+        if error.is::<LengthLimitError>() {
+            let error = Error::TooLarge(service.response_max_bytes);
+            return AttemptFailure { error, is_permanent: true, may_have_been_sent: true };
+        }
+        let tls = tls_error(error);
+        let is_invalid = error.is::<http::Error>();
+        let is_permanent = tls.is_some() || is_invalid;
+        let is_unconnected = error.downcast_ref::<HttpError>().is_some_and(HttpError::is_connect);
+        let error = tls.and_then(untrusted_certificate).unwrap_or_else(|| {
+            let cause = root_cause_text(error);
+            Error::Unreachable(match &self.client {
+                ConnectionPool::Proxied(_, proxy) if is_unconnected => format!("proxy {proxy}: {cause}"),
+                ConnectionPool::Direct(_) | ConnectionPool::Proxied(..) => cause,
+            })
+        });
+        AttemptFailure { error, is_permanent, may_have_been_sent: !is_invalid && !is_unconnected }
     }
 
     async fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
@@ -154,24 +183,15 @@ impl<P: Pages> Items<'_, AsyncConnection, P> {
     }
 }
 
-fn classify_error(service: &ServiceEndpoint, error: &(dyn StdError + 'static)) -> AttemptFailure {
-    if error.is::<LengthLimitError>() {
-        let error = Error::TooLarge(service.response_max_bytes);
-        return AttemptFailure { error, is_permanent: true, may_have_been_sent: true };
+/// The proxy that the environment names for an https address.
+fn proxy_for(base: &str) -> Result<Option<Intercept>, Error> {
+    let base = base.parse::<Uri>().ok().filter(|base| base.scheme() == Some(&Scheme::HTTPS));
+    let Some(proxy) = base.and_then(|base| Matcher::from_env().intercept(&base)) else { return Ok(None) };
+    if proxy.uri().scheme() == Some(&Scheme::HTTP) {
+        return Ok(Some(proxy));
     }
-    let tls = tls_error(error);
-    let is_invalid = error.is::<http::Error>();
-    let is_permanent = tls.is_some() || is_invalid;
-    let is_unconnected = error.downcast_ref::<HttpError>().is_some_and(HttpError::is_connect);
-    let error =
-        tls.and_then(untrusted_certificate).unwrap_or_else(|| Error::Unreachable(root_cause_text(error)));
-    AttemptFailure { error, is_permanent, may_have_been_sent: !is_invalid && !is_unconnected }
-}
-
-/// The proxy that the environment names for this service. Other kinds of proxies than HTTP are ignored.
-fn proxy_for(base: &str) -> Option<Intercept> {
-    let proxy = Matcher::from_env().intercept(&base.parse::<Uri>().ok()?)?;
-    (proxy.uri().scheme() == Some(&Scheme::HTTP)).then_some(proxy)
+    let host = proxy.uri().host().unwrap_or_default();
+    Err(Error::Unreachable(format!("the proxy {host} is not an HTTP proxy")))
 }
 
 type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;

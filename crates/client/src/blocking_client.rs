@@ -17,8 +17,8 @@ use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
 use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
-/// The blocking client. It connects through the HTTP proxy that the environment variable `HTTPS_PROXY` or `ALL_PROXY`
-/// names, unless `NO_PROXY` contains the host of the service.
+/// The blocking client. It connects through the HTTP proxy that the environment variable `ALL_PROXY`, `HTTPS_PROXY` or
+/// `HTTP_PROXY` names (the first that is set), unless `NO_PROXY` contains the host of the service.
 pub type Client = Api<BlockingConnection>;
 
 /// The connections of a [`Client`].
@@ -138,6 +138,7 @@ fn classify_error(error: ureq::Error) -> AttemptFailure {
             ureq::Error::BadUri(_)
             | ureq::Error::Http(_)
             | ureq::Error::HostNotFound
+            | ureq::Error::ConnectProxyFailed(_)
             | ureq::Error::ConnectionFailed => false,
             _ => true,
         };

@@ -51,7 +51,7 @@ impl FailedRequestBuffer {
         taken
     }
 
-    /// Puts back requests that could not be stored, as far as there is room.
+    /// Puts back requests that could not be stored, up to the capacity.
     pub fn put_back(&self, requests: Vec<FailedRequest>) {
         let mut buffered = lock_mutex(&self.buffered);
         for request in requests.into_iter().rev() {

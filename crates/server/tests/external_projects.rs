@@ -38,9 +38,10 @@ fn build_project(name: &str, source: &str, dependencies: &str) -> PathBuf {
     target.join("debug").join(name)
 }
 
-/// Runs a program that must succeed, with `HTTPS_PROXY` set to `proxy`. Returns its output.
+/// Runs a program that must succeed, with only `HTTPS_PROXY` in its environment. Returns its output.
 fn run_program(program: &Path, arguments: &[&str], proxy: &str) -> String {
-    let output = Command::new(program).args(arguments).env("HTTPS_PROXY", proxy).output().unwrap();
+    let mut program_command = Command::new(program);
+    let output = program_command.args(arguments).env_clear().env("HTTPS_PROXY", proxy).output().unwrap();
     assert!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -105,7 +105,7 @@ fn latest_result(event: &EventRow) -> Markup {
     }
 }
 
-/// Renders commands that list and replay events with the same filter, as far as the command line supports the filter.
+/// Renders commands that list and replay events with those parts of the filter that the command line supports.
 fn event_list_commands(filter: &EventFilter) -> Markup {
     let provider = filter.provider.as_deref().filter(|id| is_id(id));
     let mut list = "guerdon event list".to_owned();

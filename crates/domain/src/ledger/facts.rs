@@ -115,7 +115,7 @@ impl Facts {
     }
 
     /// Finds a company within the scope of a provider. Fails like [`find_company`](Self::find_company), except for a
-    /// company of another provider, which is reported as foreign even if it is closed.
+    /// company of another provider, which is reported as belonging to another provider, even if it is closed.
     pub fn find_own_company(
         &self,
         scope: ProviderId,

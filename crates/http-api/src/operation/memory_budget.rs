@@ -2,8 +2,8 @@
 //! response has been sent.
 //!
 //! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a limited time
-//! and is then refused with 503. One provider can reserve only a part of the total, so that it does not block the
-//! others.
+//! and is then refused with 503. One provider can reserve only a part of the total, and a quarter of the total is kept
+//! for providers that need little, so that a few providers with large requests do not block the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,8 +20,9 @@ use crate::operation::ApiError;
 /// because each connection has at most one.
 pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
 /// The most memory that a request may need for its work without a reservation. The number of requests in progress
-/// limits the total. For example, a recognition with its occasion's default message reserves nothing.
-pub(crate) const SMALL_WORK_BYTES_MAX: usize = 128 << 10;
+/// limits the total. For example, neither a recognition with its occasion's default message nor a single event reserves
+/// any.
+pub(crate) const SMALL_WORK_BYTES_MAX: usize = 160 << 10;
 
 /// Limits the reserved bytes in total and per provider.
 pub(crate) struct MemoryBudget {
@@ -99,8 +100,10 @@ impl MemoryPermit {
     fn try_acquire_bytes(&mut self, bytes: usize) -> bool {
         let mut usage = lock_mutex(&self.budget.usage);
         let own_bytes = usage.by_provider.get(&self.provider).copied().unwrap_or_default();
-        let limits = self.budget.limits;
-        let has_room = usage.total + bytes <= limits.total && own_bytes + bytes <= limits.per_provider;
+        let (limits, needed) = (self.budget.limits, own_bytes + bytes);
+        let needs_little = needed <= limits.per_provider / 4;
+        let available = if needs_little { limits.total } else { limits.total - limits.total / 4 };
+        let has_room = needed <= limits.per_provider && usage.total + bytes <= available;
         if has_room {
             usage.update_usage(self.budget.kind, self.provider, 0, bytes);
             self.bytes = bytes;
@@ -165,7 +168,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_provider_can_reserve_only_its_part() {
-        let budget = create_budget(3 * MIB, 2 * MIB);
+        let budget = create_budget(4 * MIB, 2 * MIB);
         let first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
         let refused = budget.acquire_bytes(provider_id(1), MIB).await.err().unwrap();
         assert_eq!(refused.status_and_message().0, 503);
@@ -179,8 +182,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_quarter_is_kept_for_providers_that_need_little() {
+        let budget = create_budget(16 * MIB, 8 * MIB);
+        let first = budget.acquire_bytes(provider_id(1), 8 * MIB).await.unwrap();
+        assert!(budget.acquire_bytes(provider_id(2), 8 * MIB).await.is_err());
+        let second = budget.acquire_bytes(provider_id(2), 4 * MIB).await.unwrap();
+        assert!(budget.acquire_bytes(provider_id(3), 3 * MIB).await.is_err());
+        let third = budget.acquire_bytes(provider_id(3), 2 * MIB).await.unwrap();
+        let fourth = budget.acquire_bytes(provider_id(4), 2 * MIB).await.unwrap();
+        assert!(budget.acquire_bytes(provider_id(5), 2 * MIB).await.is_err());
+        drop((first, second, third, fourth));
+        assert_eq!(usage_of(&budget), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_waiting_request_continues_when_memory_is_released() {
-        let budget = create_budget(2 * MIB, 2 * MIB);
+        let budget = create_budget(3 * MIB, 2 * MIB);
         let mut first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
         let waiting = tokio::spawn({
             let budget = Arc::clone(&budget);
@@ -193,7 +210,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn small_requests_reserve_nothing_and_larger_responses_count() {
-        let budget = create_budget(MIB, MIB);
+        let budget = create_budget(2 * MIB, 2 * MIB);
         let mut permit = budget.acquire_bytes(provider_id(1), SMALL_BODY_BYTES_MAX).await.unwrap();
         assert_eq!(usage_of(&budget), (0, 0));
         permit.resize_to(2 * MIB);

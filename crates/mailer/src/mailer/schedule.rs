@@ -11,7 +11,7 @@ pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
 /// The longest wait.
 pub(super) const RETRY_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
 /// The wait after a refusal, which gives an operator time to repair a server that refuses by mistake, or after a mail
-/// that was not confirmed, of which each attempt may deliver a copy.
+/// that was not confirmed, because each further attempt may deliver a copy.
 const REFUSAL_WAIT: Duration = RETRY_WAIT_MAX;
 /// The number of refusals or unconfirmed attempts after which a mail is given up.
 pub(super) const REFUSALS_MAX: u8 = 3;

@@ -1,4 +1,4 @@
-//! Whether the mail server is available, as far as the last attempts show.
+//! Whether the mail server is available, judging by the latest attempts.
 
 use guerdon_domain::ports::Timestamp;
 

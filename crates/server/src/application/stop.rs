@@ -9,7 +9,7 @@ use guerdon_http_api::ServiceState;
 use tokio::time::sleep;
 
 /// How long a new connection has to send its request after the listener stops accepting. Without this time, the server
-/// would close the connection as idle while its request is on the way.
+/// would close the connection as idle before its request arrives.
 const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
 pub(super) const COMMANDS_TIMEOUT: Duration = Duration::from_secs(10);

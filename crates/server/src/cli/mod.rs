@@ -84,7 +84,7 @@ pub(crate) enum Config {
         #[arg(long)]
         connect: bool,
     },
-    /// Show all settings in force, with secrets masked.
+    /// Show all effective settings, with secrets masked.
     #[command(after_help = "Examples:\n  guerdon config show\n  guerdon --output json config show")]
     Show,
 }

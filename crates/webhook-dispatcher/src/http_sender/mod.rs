@@ -141,7 +141,7 @@ fn count_bytes(text: &[u8], characters: usize) -> usize {
 /// The maximum size of stored headers in bytes.
 const STORED_HEADERS_MAX: usize = 1_024;
 
-/// Formats headers as lines, as far as they fit. Cookies may be secrets, so their values are left out.
+/// Formats headers as lines, up to the size limit. Cookies may be secrets, so their values are left out.
 fn format_headers(headers: &HeaderMap) -> String {
     let mut text = String::new();
     for (name, value) in headers {
