@@ -76,10 +76,14 @@ mod tests {
             Deadlines::CREDENTIALS,
             "| look-ups of unknown credentials | 2 at a time; others wait for up to {} s |",
         );
-        check(Deadlines::MEMORY, "| large bodies | 24 MiB, 12 of one provider, for up to {} s |");
         check(
             Deadlines::MEMORY,
-            "| large requests and responses in progress | 64 MiB, 32 of one provider, for up to {} s |",
+            "| large bodies | 24 MiB, 12 of one provider, 6 only for providers that need at most 3, for up to {} s |",
+        );
+        check(
+            Deadlines::MEMORY,
+            "| large requests and responses in progress | 64 MiB, 32 of one provider, 16 only for providers that need at \
+             most 8, for up to {} s |",
         );
         check(Deadlines::IDEMPOTENCY_KEY, "| retries of a request in progress | wait for up to {} s |");
         check(Deadlines::START, "providers take turns; each begins within {} s |");

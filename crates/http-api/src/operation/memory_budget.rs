@@ -20,8 +20,8 @@ use crate::operation::ApiError;
 /// because each connection has at most one.
 pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
 /// The most memory that a request may need for its work without a reservation. The number of requests in progress
-/// limits the total. For example, neither a recognition with its occasion's default message nor a single event reserves
-/// any.
+/// limits the total. For example, neither a recognition with its occasion's default message nor a single event
+/// reserves memory.
 pub(crate) const SMALL_WORK_BYTES_MAX: usize = 160 << 10;
 
 /// Limits the reserved bytes in total and per provider.
