@@ -15,7 +15,7 @@ use guerdon_domain::idempotency::KeyState;
 use guerdon_domain::ledger::Needs;
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
-use super::queue::Job;
+use super::job::Job;
 use super::{Backend, BatchError, Locking};
 use crate::failpoint::{failpoint, is_mutant};
 

@@ -18,6 +18,7 @@
 //! returns what happened.
 
 mod batch;
+mod job;
 mod queue;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,8 +30,9 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{Deadlines, LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
-pub(crate) use self::queue::SHARED_BATCH_SIZE_MAX;
-use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT};
+use self::job::Job;
+pub(crate) use self::job::SHARED_BATCH_SIZE_MAX;
+use self::queue::{JobBatch, JobQueue, SECOND_BATCH_WAIT};
 use crate::failpoint::pass_failpoint;
 
 /// How often workers look for expired commands.

@@ -36,7 +36,7 @@ use guerdon_domain::wallets::{Account, WalletType};
 use uuid::Uuid;
 
 use super::batch;
-use super::queue::Job;
+use super::job::Job;
 use super::{Backend, BatchError, Engine, Locking};
 
 /// Pseudo-random numbers from a seed (SplitMix64).

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use guerdon_domain::commands::{Command, ContextSources, Done, OutcomeReceiver};
+use guerdon_domain::commands::{Command, ContextSources, Done, Outcome, OutcomeReceiver, Submission};
 use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::memory::{FixedClock, PlainBodies, SequentialIds};
-use guerdon_domain::ports::Timestamp;
+use guerdon_domain::ports::{Deadlines, StoreError, Timestamp};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
 use guerdon_domain::redemptions::Refund;
 use guerdon_domain::users::DeleteUser;
@@ -12,6 +12,7 @@ use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
 
 use super::*;
+use crate::engine::job::{LARGE_RETRY_PAUSE, SHARED_BATCH_SIZE_MAX};
 
 const FAST: Worker = Worker::Fast;
 const PATIENT: Worker = Worker::Patient { takes_large: false };

@@ -10,7 +10,7 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 
 use super::{EngineFixture, Random, points_sum};
-use crate::engine::queue::Job;
+use crate::engine::job::Job;
 use crate::engine::{Backend, BatchError, EngineState, Locking, Worker};
 
 /// A database whose connection breaks in the first transaction.
