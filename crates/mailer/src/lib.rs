@@ -16,7 +16,7 @@ pub use encoded_message::EncodedMessage;
 pub use failure::{FailureKind, SendFailure};
 pub use from_address::{FromAddress, InvalidFromAddress};
 pub use mail::Mail;
-pub use mail_store::MailStore;
+pub use mail_store::{ClaimedMails, MailStore};
 pub use mail_text::MailText;
 pub use mailer::{Mailer, NextBatch, RunningMailer};
 pub use observer::{MailerObserver, NoObserver};

@@ -3,20 +3,30 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::{NotificationOutcome, StoreError, Timestamp};
+use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
 
 use crate::mail::Mail;
 
+/// The mails of one provider that were claimed together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedMails {
+    pub provider: ProviderId,
+    pub mails: Vec<Mail>,
+}
+
 /// The outbox of mails. Each call is one durable transaction.
 pub trait MailStore: Send + Sync {
-    /// Claims up to `limit` mails that are due at `now`. The claim ends at `until`.
+    /// Claims up to `limit` mails of one provider that are due at `now`: of one with a retried mail, or else of the next
+    /// provider after `after`. The claim ends at `until`. Returns `None` if no mail is due.
     fn claim_due_mails(
         &self,
+        after: Option<ProviderId>,
         now: Timestamp,
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<Mail>, StoreError>;
+    ) -> Result<Option<ClaimedMails>, StoreError>;
 
     /// Stores the outcome of a mail if its lease is still `lease`. A repeated call changes nothing.
     fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError>;

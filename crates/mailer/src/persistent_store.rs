@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{NotificationClaim, NotificationOutcome, Store, StoreError, StoreExt, Timestamp};
+use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
 
 use crate::mail::Mail;
-use crate::mail_store::MailStore;
+use crate::mail_store::{ClaimedMails, MailStore};
 
 /// The outbox of mails in a store.
 pub struct PersistentMailStore(Arc<dyn Store>);
@@ -23,14 +24,19 @@ impl PersistentMailStore {
 impl MailStore for PersistentMailStore {
     fn claim_due_mails(
         &self,
+        after: Option<ProviderId>,
         now: Timestamp,
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<Mail>, StoreError> {
-        let claim = NotificationClaim { channel: Channel::Mail, limit, now, lease_until: until, lease };
+    ) -> Result<Option<ClaimedMails>, StoreError> {
+        let claim =
+            NotificationClaim { channel: Channel::Mail, after, limit, now, lease_until: until, lease };
         let claimed = self.0.transaction(|tx| tx.claim_notifications(&claim))?;
-        Ok(claimed.into_iter().map(Mail::from_notification).collect())
+        Ok(claimed.map(|claimed| ClaimedMails {
+            provider: claimed.provider,
+            mails: claimed.notifications.into_iter().map(Mail::from_notification).collect(),
+        }))
     }
 
     fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError> {

@@ -65,6 +65,35 @@ fn a_mail_that_makes_a_library_panic_delays_no_other() {
 }
 
 #[test]
+fn failing_mails_of_a_provider_do_not_delay_those_of_others() {
+    let mut harness = MailerHarness::new((1..=100).map(new_mail), |mail| {
+        if mail.id <= mail_id(100) { Err(SendFailure::mail("450 try again later")) } else { Ok(()) }
+    });
+    (101..=120).for_each(|number| harness.store.queue_mail_of(2, new_mail(number)));
+    for _ in 0..4 {
+        assert_eq!(harness.mailer.process_batch(), NextBatch::Now);
+    }
+    assert_eq!(harness.store.count_in_state(MailState::Sent), 20);
+    assert_eq!(harness.attempted_mails().len(), 3 + 16 + 3 + 4);
+    // Then only the failing provider is left, and a mail of another one waits for at most one pause.
+    assert_eq!(harness.mailer.process_batch(), NextBatch::Now);
+    harness.store.queue_mail_of(2, new_mail(121));
+    harness.run_for(Duration::seconds(15));
+    assert_eq!(harness.store.mail_state(mail_id(121)), MailState::Sent);
+}
+
+#[test]
+fn a_server_that_fails_the_mails_of_several_providers_is_paused_briefly() {
+    let mut harness = MailerHarness::new([], |_| Err(SendFailure::mail("452 no space")));
+    (1..=40).for_each(|number| harness.store.queue_mail_of((number % 4).into(), new_mail(number)));
+    for _ in 0..3 {
+        assert_eq!(harness.mailer.process_batch(), NextBatch::Now);
+    }
+    assert_eq!(harness.mailer.process_batch(), NextBatch::At(START + Duration::seconds(15)));
+    assert_eq!(harness.attempted_mails().len(), 9);
+}
+
+#[test]
 fn a_server_that_fails_several_mails_in_a_row_is_paused_briefly() {
     let mut harness = MailerHarness::new((1..=16).map(new_mail), |_| Err(SendFailure::mail("452 no space")));
     harness.mailer.process_batch();

@@ -175,7 +175,7 @@ fn a_mail_that_failed_while_the_clock_was_ahead_is_retried_after_the_correction(
 fn a_claim_that_a_killed_process_made_while_the_clock_was_ahead_ends_after_one_lease() {
     let mut harness = MailerHarness::new([new_mail(1)], |_| Ok(()));
     let (ahead, lease) = (START + Duration::hours(12), Duration::minutes(2));
-    harness.store.claim_due_mails(ahead, ahead + lease, mail_id(99), 16).unwrap();
+    harness.store.claim_due_mails(None, ahead, ahead + lease, mail_id(99), 16).unwrap();
     harness.run_for(lease);
     assert_eq!(harness.attempt_seconds(), [lease.whole_seconds()]);
     assert_eq!(harness.store.mail_state(mail_id(1)), MailState::Sent);

@@ -354,7 +354,14 @@ pub fn reserve_notification(id: CompanyId) -> Notification {
 }
 
 pub fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {
-    NotificationClaim { channel: Channel::Mail, limit, now, lease_until, lease: lease_id(number) }
+    NotificationClaim {
+        channel: Channel::Mail,
+        after: None,
+        limit,
+        now,
+        lease_until,
+        lease: lease_id(number),
+    }
 }
 
 #[test]
@@ -364,6 +371,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         let mail = |number| NewNotification {
             id: lease_id(number),
             company_id: fixture.company,
+            provider_id: fixture.provider,
             recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
             notification: reserve_notification(fixture.company),
             created_at: at,
@@ -376,6 +384,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
                 .store
                 .transaction(|tx| tx.claim_notifications(&claim_of_mails(at, until, number, 16)))
                 .unwrap()
+                .map_or_else(Vec::new, |claimed| claimed.notifications)
         };
         assert_eq!(claim(at, 10).len(), 3);
         assert_eq!(claim(at, 11).len(), 0);
@@ -418,6 +427,7 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
         let mail = |number| NewNotification {
             id: lease_id(number),
             company_id: fixture.company,
+            provider_id: fixture.provider,
             recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
             notification: reserve_notification(fixture.company),
             created_at: at,
@@ -442,7 +452,8 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
             .store
             .transaction(|tx| tx.claim_notifications(&claim_of_mails(at, lease_end, 11, 2)))
             .unwrap();
-        let mut claimed: Vec<_> = claimed.iter().map(|mail| (mail.id, mail.attempts)).collect();
+        let mut claimed: Vec<_> =
+            claimed.unwrap().notifications.iter().map(|mail| (mail.id, mail.attempts)).collect();
         claimed.sort();
         assert_eq!(claimed, [(lease_id(1), 1), (lease_id(2), 0)]);
         assert_eq!(next(), Some(at));

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use guerdon_domain::notifications::{Channel, Recipient};
 use guerdon_domain::ports::{
-    NewNotification, NotificationOutcome, NotificationQuery, NotificationState, StoreExt as _, Timestamp,
+    NewNotification, NotificationClaim, NotificationOutcome, NotificationQuery, NotificationState,
+    StoreExt as _, Timestamp,
 };
 use guerdon_domain::values::EmailAddress;
 use uuid::Uuid;
@@ -19,6 +20,7 @@ fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
     let mail = |number| NewNotification {
         id: lease_id(number),
         company_id: fixture.company,
+        provider_id: fixture.provider,
         recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
         notification: reserve_notification(fixture.company),
         created_at,
@@ -29,8 +31,7 @@ fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
 
 /// Inserts this number of copies of the only queued email.
 fn copy_mail(fixture: &LedgerFixture, copies: usize) {
-    let columns =
-        "company_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at";
+    let columns = "company_id, provider_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at";
     let insert = |id: &str, numbers: &str| {
         format!(
             "INSERT INTO notifications (id, {columns}) SELECT {id}, {columns} FROM notifications, {numbers}"
@@ -49,6 +50,7 @@ fn copy_mail(fixture: &LedgerFixture, copies: usize) {
 fn claim_mails(fixture: &LedgerFixture, now: Timestamp, lease: u64, limit: u16) -> Vec<(Uuid, u16)> {
     let claim = claim_of_mails(now, now + LEASE, lease, limit);
     let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim)).unwrap();
+    let claimed = claimed.map_or_else(Vec::new, |claimed| claimed.notifications);
     claimed.iter().map(|mail| (mail.id, mail.attempts)).collect()
 }
 
@@ -64,6 +66,38 @@ fn reschedule_mails(fixture: &LedgerFixture, now: Timestamp) -> usize {
         .store
         .transaction(|tx| tx.reschedule_notifications(Channel::Mail, now, RETRY_WAIT_MAX, LEASE))
         .unwrap()
+}
+
+#[test]
+fn providers_take_turns() {
+    on_each_database(|fixture| {
+        let at = current_time(fixture);
+        let (first, second) = (fixture.provider, fixture.create_provider());
+        let mail = |number, provider_id| NewNotification {
+            id: lease_id(number),
+            company_id: fixture.company,
+            provider_id,
+            recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
+            notification: reserve_notification(fixture.company),
+            created_at: at,
+        };
+        let mails: Vec<_> =
+            (1..=6).map(|number| mail(number, first)).chain([mail(7, second), mail(8, second)]).collect();
+        fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
+        let claim_after = |after, lease| {
+            let claim = NotificationClaim { after, ..claim_of_mails(at, at + LEASE, lease, 2) };
+            let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim)).unwrap();
+            claimed.map(|claimed| (claimed.provider, claimed.notifications.len()))
+        };
+        assert_eq!(claim_after(None, 10), Some((first, 2)));
+        assert_eq!(claim_after(Some(first), 11), Some((second, 2)));
+        assert_eq!(claim_after(Some(second), 12), Some((first, 2)));
+        settle_mail(fixture, 8, 11, NotificationOutcome::RetryAt(at + RETRY_WAIT_MAX));
+        assert_eq!(claim_after(Some(first), 13), Some((first, 2)), "the second has none that is due");
+        assert_eq!(claim_after(Some(first), 14), None);
+        fixture.store.transaction(|tx| tx.retry_notification(Channel::Mail, lease_id(8))).unwrap();
+        assert_eq!(claim_after(Some(second), 15), Some((second, 1)), "an operator retries one of its mails");
+    });
 }
 
 #[test]

@@ -10,12 +10,12 @@ use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::journal::Actor;
 use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::notifications::Channel;
+use guerdon_domain::notifications::{Channel, Recipient};
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim,
-    NotificationQuery, NotificationState, ReplayQuery, Role, StoreError, StoreExt as _, Timestamp, Tx,
-    UserQuery,
+    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NewNotification,
+    NotificationClaim, NotificationOutcome, NotificationQuery, NotificationState, ReplayQuery, Role,
+    StoreError, StoreExt as _, Timestamp, Tx, UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -30,6 +30,7 @@ use guerdon_persistence::testing::{
 };
 use uuid::Uuid;
 
+use crate::deliveries::reserve_notification;
 use crate::support::{LedgerFixture, recorded_statements};
 
 /// Every distinct statement that `work` sends.
@@ -103,8 +104,8 @@ const ROWS: &str = "
       SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 50000;
     INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay)
       SELECT ID, THEIRS, THEIRS, 2, 1, 0 FROM n WHERE i <= 50000;
-    INSERT INTO notifications (id, company_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at)
-      SELECT ID, THEIRS, 1, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 10000;
+    INSERT INTO notifications (id, company_id, provider_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at)
+      SELECT ID, THEIRS, THEIRS, 1, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 10000;
     INSERT INTO idempotency_records (scope, idempotency_key, request_hash, status, body, created_at, expires_at)
       SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 10000;
 ";
@@ -189,6 +190,32 @@ fn request_like(fixture: &LedgerFixture, ann: UserId, corporation: CorporationId
     });
 }
 
+/// Claims a notification that is due, and one that an operator retries.
+fn claim_notifications(
+    tx: &mut dyn Tx,
+    fixture: &LedgerFixture,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (context, now) = (fixture.context(), fixture.context().clock.now());
+    let (provider, lease) = (fixture.provider, Uuid::nil());
+    let channel = Channel::Mail;
+    let claim = NotificationClaim { channel, after: Some(provider), limit: 8, now, lease_until: now, lease };
+    let notification = NewNotification {
+        id: context.ids.next_id(),
+        company_id: fixture.company,
+        provider_id: provider,
+        recipient: Recipient::Mail(EmailAddress::parse("a@example.com")?),
+        notification: reserve_notification(fixture.company),
+        created_at: now,
+    };
+    tx.queue_notifications(std::slice::from_ref(&notification))?;
+    tx.claim_notifications(&claim)?;
+    tx.settle_notification(notification.id, lease, NotificationOutcome::Released(now))?;
+    tx.retry_notification(channel, notification.id)?;
+    tx.claim_notifications(&claim)?;
+    tx.next_notification_due(channel)?;
+    Ok(())
+}
+
 fn run_changes(fixture: &LedgerFixture, ann: UserId) {
     let (context, now) = (fixture.context(), fixture.context().clock.now());
     fixture.fund_wallet(WalletType::Peer, ann, 10);
@@ -228,10 +255,7 @@ fn run_changes(fixture: &LedgerFixture, ann: UserId) {
         tx.providers_with_due_events(now)?;
         tx.next_event_due()?;
         tx.claim_events(&claim)?;
-        let channel = Channel::Mail;
-        let claim = NotificationClaim { channel, limit: 8, now, lease_until: now, lease };
-        tx.claim_notifications(&claim)?;
-        tx.next_notification_due(channel)?;
+        claim_notifications(tx, fixture)?;
         let deleted = tx.prune_events(far_future, None, 500)?.0;
         let deleted =
             [deleted, tx.prune_notifications(far_future, 500)?, tx.prune_idempotency_records(now, 500)?];

@@ -563,6 +563,7 @@ CREATE TABLE attempts_default PARTITION OF attempts DEFAULT;
 CREATE TABLE notifications (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
+  provider_id uuid NOT NULL,
   channel smallint NOT NULL CHECK (channel >= 1),
   recipient text NOT NULL CHECK (length(recipient) <= 2048),
   notification text NOT NULL,
@@ -574,7 +575,9 @@ CREATE TABLE notifications (
   CONSTRAINT waiting_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 );
-CREATE INDEX notifications_due ON notifications (channel, next_attempt_at, id) WHERE state = 1;
+CREATE INDEX notifications_due ON notifications (channel, next_attempt_at) WHERE state = 1;
+-- Providers take turns.
+CREATE INDEX notifications_due_by_provider ON notifications (provider_id, channel, next_attempt_at, id) WHERE state = 1;
 CREATE INDEX notifications_given_up ON notifications (id, channel) WHERE state = 3;
 CREATE INDEX notifications_sent ON notifications (id, channel) WHERE state = 2;
 

@@ -468,6 +468,7 @@ CREATE TABLE attempts (
 CREATE TABLE notifications (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   channel INTEGER NOT NULL CHECK (channel >= 1),
   recipient TEXT NOT NULL CHECK (length(recipient) <= 2048),
   notification TEXT NOT NULL,
@@ -479,7 +480,9 @@ CREATE TABLE notifications (
   CONSTRAINT waiting_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) STRICT;
-CREATE INDEX notifications_due ON notifications (channel, next_attempt_at, id) WHERE state = 1;
+CREATE INDEX notifications_due ON notifications (channel, next_attempt_at) WHERE state = 1;
+-- Providers take turns.
+CREATE INDEX notifications_due_by_provider ON notifications (provider_id, channel, next_attempt_at, id) WHERE state = 1;
 CREATE INDEX notifications_given_up ON notifications (id, channel) WHERE state = 3;
 CREATE INDEX notifications_sent ON notifications (id, channel) WHERE state = 2;
 

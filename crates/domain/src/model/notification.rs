@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::Company;
 use crate::money::Points;
-use crate::values::{CompanyId, EmailAddress, IsoDate, Timestamp, stored_enum};
+use crate::values::{CompanyId, EmailAddress, IsoDate, ProviderId, Timestamp, stored_enum};
 use crate::wallets::WalletType;
 
 stored_enum! {
@@ -42,6 +42,8 @@ pub struct NewNotification {
     pub id: Uuid,
     /// The company that it is about.
     pub company_id: CompanyId,
+    /// The provider of the company. Providers take turns, so that the notifications of one do not delay those of others.
+    pub provider_id: ProviderId,
     pub recipient: Recipient,
     pub notification: Notification,
     /// When it was created.

@@ -41,6 +41,7 @@ pub(crate) fn build_notifications(
     let to_recipient = |address| NewNotification {
         id: context.ids.next_id(),
         company_id: company.id,
+        provider_id: company.provider_id,
         recipient: Recipient::Mail(address),
         notification: notification.clone(),
         created_at,

@@ -75,8 +75,9 @@ pub use latest_attempts::{LATEST_ATTEMPTS_MAX, LatestAttempts};
 pub use ledger::LedgerAccess;
 pub use locks::{LockableRow, Locks};
 pub use notifications::{
-    ClaimedNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox, NotificationOutcome,
-    NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications, StoredNotification,
+    ClaimedNotification, ClaimedNotifications, NotificationClaim, NotificationDeliveries, NotificationOutbox,
+    NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications,
+    StoredNotification,
 };
 pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
 use crate::model::{Channel, NewNotification, Notification};
-use crate::values::stored_enum;
+use crate::values::{ProviderId, stored_enum};
 
 stored_enum! {
     /// The state of a notification.
@@ -68,6 +68,8 @@ pub trait NotificationOutbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotificationClaim {
     pub channel: Channel,
+    /// The provider whose notifications were claimed last.
+    pub after: Option<ProviderId>,
     /// The maximum number of notifications.
     pub limit: u16,
     /// Notifications that are due at this time.
@@ -76,6 +78,13 @@ pub struct NotificationClaim {
     pub lease_until: Timestamp,
     /// The id of the lease. It must be presented to settle the notifications.
     pub lease: Uuid,
+}
+
+/// Notifications of one provider that were claimed together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedNotifications {
+    pub provider: ProviderId,
+    pub notifications: Vec<ClaimedNotification>,
 }
 
 /// A notification that was claimed for one attempt.
@@ -111,12 +120,14 @@ pub trait NotificationDeliveries {
     /// moment.
     fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
 
-    /// Claims due notifications of a channel. Skips those that another process is claiming. A notification that cannot
-    /// be read is claimed as well, but not returned, so that it does not block the others.
+    /// Claims due notifications of one provider: of one with a retried notification, or else of the next one after
+    /// [`NotificationClaim::after`]. Returns `None` if no notification of the channel is due. Skips notifications that
+    /// another process is claiming. A notification that cannot be read is claimed as well, but not returned, so that it
+    /// does not block the others.
     fn claim_notifications(
         &mut self,
         claim: &NotificationClaim,
-    ) -> Result<Vec<ClaimedNotification>, StoreError>;
+    ) -> Result<Option<ClaimedNotifications>, StoreError>;
 
     /// Writes the outcome of a notification whose lease still matches. Doing so again changes nothing. Every outcome
     /// except [`NotificationOutcome::Released`] counts as an attempt.

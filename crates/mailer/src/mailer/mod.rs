@@ -1,4 +1,4 @@
-//! Claims mails from the outbox, sends them one after the other, and stores each outcome before it sends the next.
+//! Claims mails of one provider after the other, sends them, and stores each outcome before it sends the next.
 
 mod running;
 mod schedule;
@@ -15,14 +15,15 @@ use guerdon_domain::ports::{
     CLOCK_TOLERANCE, Clock, IdGenerator, NotificationOutcome, Notifier, RETRIED_NOTIFICATION_DUE, StoreError,
     Timestamp,
 };
+use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
 
 use crate::failure::{FailureKind, SendFailure};
 use crate::mail::Mail;
-use crate::mail_store::MailStore;
+use crate::mail_store::{ClaimedMails, MailStore};
 use crate::observer::{MailerObserver, NoObserver};
 use crate::transport::{MailTransport, SEND_DURATION_MAX};
-use schedule::RETRY_WAIT_MAX;
+use schedule::{RETRY_WAIT_MAX, RETRY_WAIT_MIN};
 use server::ServerAvailability;
 
 pub use running::RunningMailer;
@@ -35,8 +36,10 @@ const LEASE_DURATION: Duration = Duration::from_secs(2 * 60);
 const SCAN_INTERVAL: Duration = Duration::from_secs(5);
 /// The minimum wait for a mail that is due but could not be claimed, because another process has claimed it.
 const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// After this many consecutive failures of single mails, the rest of the batch waits.
+/// After this many consecutive failures of single mails, the rest of the batch waits for [`RETRY_WAIT_MIN`].
 const CONSECUTIVE_FAILURES_MAX: u8 = 3;
+/// After the batches of this many providers failed in this way and no mail was accepted, all mails wait.
+const FAILING_PROVIDERS_MAX: usize = 3;
 /// The maximum number of mails whose refusals are counted. When it is reached, all counts are reset.
 const COUNTED_REFUSALS_MAX: usize = 10_000;
 
@@ -52,6 +55,10 @@ pub struct Mailer {
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
+    /// The provider of the latest batch. The next batch is of the provider that follows, so that providers take turns.
+    last_provider: Option<ProviderId>,
+    /// The providers whose batches ended with failures since the server last accepted or refused a mail.
+    failing_providers: Vec<ProviderId>,
     /// When the due times of the outbox were last compared with the clock.
     clock_checked_at: Option<Timestamp>,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
@@ -72,8 +79,9 @@ pub enum NextBatch {
     At(Timestamp),
 }
 
-/// The mails of one claim.
+/// The mails of one claim, which have one provider.
 struct MailBatch {
+    provider: ProviderId,
     lease: Uuid,
     until: Timestamp,
     /// Failures of single mails since the last success or refusal.
@@ -97,6 +105,8 @@ impl Mailer {
             wake: Notifier::default(),
             stopped: Arc::default(),
             server: ServerAvailability::default(),
+            last_provider: None,
+            failing_providers: Vec::new(),
             clock_checked_at: None,
             unrecorded: HashMap::new(),
             refusals: HashMap::new(),
@@ -148,17 +158,20 @@ impl Mailer {
             }
             self.server.set_available(); // assumed, because an operator asked for a new attempt
         }
-        let mut batch =
-            MailBatch { lease: self.ids.next_id(), until: now + LEASE_DURATION, consecutive_failures: 0 };
-        let mails = self.store.claim_due_mails(now, batch.until, batch.lease, BATCH_SIZE_MAX)?;
+        let (lease, until) = (self.ids.next_id(), now + LEASE_DURATION);
+        let claimed = self.store.claim_due_mails(self.last_provider, now, until, lease, BATCH_SIZE_MAX)?;
         self.store_fails = false;
-        if mails.is_empty() {
+        let Some(ClaimedMails { provider, mails }) = claimed else {
             let due = self.store.next_due()?;
             return Ok(NextBatch::At(
                 due.map_or(now + SCAN_INTERVAL, |due| due.max(now + CLAIM_RETRY_INTERVAL)),
             ));
+        };
+        self.last_provider = Some(provider);
+        if mails.is_empty() {
+            return Ok(NextBatch::At(now + CLAIM_RETRY_INTERVAL));
         }
-        self.send_batch(&mails, &mut batch);
+        self.send_batch(&mails, &mut MailBatch { provider, lease, until, consecutive_failures: 0 });
         self.transport.close_connection();
         Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
@@ -177,8 +190,8 @@ impl Mailer {
         Ok(())
     }
 
-    /// Attempts the mails of a batch. Once the server is unavailable or the batch must end, the rest is released
-    /// without an attempt and thus not given up.
+    /// Attempts the mails of a batch. Once the server is unavailable, several mails failed or the batch must end, the rest
+    /// is released without an attempt and thus not given up.
     fn send_batch(&mut self, mails: &[Mail], batch: &mut MailBatch) {
         for mail in mails {
             let now = self.clock.now();
@@ -186,6 +199,8 @@ impl Mailer {
                 outcome
             } else if let Some(until) = self.server.unavailable_until(now) {
                 NotificationOutcome::Released(until)
+            } else if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
+                NotificationOutcome::Released(now + RETRY_WAIT_MIN)
             } else if self.must_end_batch(batch, now) {
                 NotificationOutcome::Released(now)
             } else {
@@ -218,6 +233,7 @@ impl Mailer {
                 self.server.set_available();
                 self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
+                self.failing_providers.clear();
                 batch.consecutive_failures = 0;
                 return NotificationOutcome::Sent;
             }
@@ -253,11 +269,10 @@ impl Mailer {
                 schedule::outcome_after_outage(mail, now, until)
             }
             FailureKind::Mail | FailureKind::Unconfirmed => {
+                self.server.set_available();
                 batch.consecutive_failures += 1;
                 if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
-                    self.server.pause_briefly(now);
-                } else {
-                    self.server.set_available();
+                    self.record_failing_provider(batch.provider, now);
                 }
                 if failure.kind() == FailureKind::Mail {
                     schedule::outcome_after_failure(mail, now)
@@ -267,10 +282,22 @@ impl Mailer {
             }
             FailureKind::Refused => {
                 self.server.set_available();
+                self.failing_providers.clear();
                 batch.consecutive_failures = 0;
                 self.outcome_after_refusal(mail, now)
             }
             FailureKind::Unsendable => NotificationOutcome::GivenUp,
+        }
+    }
+
+    /// Records that the mails of a provider fail. All mails wait if those of several providers fail, or again those of the
+    /// same provider: then the server is probably the cause.
+    fn record_failing_provider(&mut self, provider: ProviderId, now: Timestamp) {
+        let is_known = self.failing_providers.contains(&provider);
+        self.failing_providers.push(provider);
+        if is_known || self.failing_providers.len() >= FAILING_PROVIDERS_MAX {
+            self.failing_providers.clear();
+            self.server.pause_briefly(now);
         }
     }
 

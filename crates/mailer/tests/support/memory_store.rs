@@ -7,7 +7,8 @@ use std::time::Duration;
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, NotificationOutcome, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp,
 };
-use guerdon_mailer::{Mail, MailStore};
+use guerdon_domain::values::ProviderId;
+use guerdon_mailer::{ClaimedMails, Mail, MailStore};
 use uuid::Uuid;
 
 /// The state of an email.
@@ -19,6 +20,7 @@ pub enum MailState {
 }
 
 struct MailRow {
+    provider: ProviderId,
     mail: Mail,
     state: MailState,
     due: Timestamp,
@@ -42,8 +44,14 @@ impl MemoryMailStore {
         store
     }
 
+    /// Queues a mail of the first provider.
     pub fn queue_mail(&self, mail: Mail) {
-        let row = MailRow { state: MailState::Pending, due: mail.created_at, lease: None, mail };
+        self.queue_mail_of(1, mail);
+    }
+
+    pub fn queue_mail_of(&self, provider: u128, mail: Mail) {
+        let provider = ProviderId::from_uuid(Uuid::from_u128(provider));
+        let row = MailRow { provider, state: MailState::Pending, due: mail.created_at, lease: None, mail };
         self.0.lock().unwrap().rows.insert(row.mail.id, row);
     }
 
@@ -73,21 +81,29 @@ impl MemoryMailStore {
 impl MailStore for MemoryMailStore {
     fn claim_due_mails(
         &self,
+        after: Option<ProviderId>,
         now: Timestamp,
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<Mail>, StoreError> {
+    ) -> Result<Option<ClaimedMails>, StoreError> {
         let mut inner = self.0.lock().unwrap();
         let due = |row: &&mut MailRow| row.state == MailState::Pending && row.due <= now;
         let mut rows: Vec<&mut MailRow> = inner.rows.values_mut().filter(due).collect();
+        let retried = |row: &&&mut MailRow| row.due == RETRIED_NOTIFICATION_DUE;
+        let is_next = |provider: &ProviderId| after.is_none_or(|after| *provider > after);
+        let providers = || rows.iter().map(|row| row.provider);
+        let retried = rows.iter().find(retried).map(|row| row.provider);
+        let next = retried.or_else(|| providers().filter(is_next).min()).or_else(|| providers().min());
+        let Some(provider) = next else { return Ok(None) };
+        rows.retain(|row| row.provider == provider);
         rows.sort_by_key(|row| (row.due, row.mail.id));
         rows.truncate(limit.into());
         let claimed = rows.into_iter().map(|row| {
             (row.due, row.lease) = (until, Some(lease));
             row.mail.clone()
         });
-        Ok(claimed.collect())
+        Ok(Some(ClaimedMails { provider, mails: claimed.collect() }))
     }
 
     fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError> {

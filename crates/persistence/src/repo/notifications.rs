@@ -7,22 +7,64 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    CLOCK_TOLERANCE, ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries,
+    CLOCK_TOLERANCE, ClaimedNotifications, NewNotification, NotificationClaim, NotificationDeliveries,
     NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE,
     ReadNotifications, StoreError, StoredNotification, Timestamp,
 };
+use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
 
 use super::events::first_id_since;
-use super::{BOUND_VALUES_MAX, Unit, lock_and_skip_locked, placeholder};
+use super::{BOUND_VALUES_MAX, Unit, into_id, lock_and_skip_locked, placeholder};
 use crate::failpoint::failpoint;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::notifications;
-use crate::rows::{DbTimestamp, DeclaredRow, Id, NotificationRow, SqlTimestamp, StoredNotificationRow};
+use crate::rows::{
+    DbTimestamp, DeclaredRow, Id, Identifier, NotificationRow, SqlTimestamp, StoredNotificationRow,
+};
 use crate::statement_chunks::split_into_statements;
 
 /// The assumed maximum size of a notification in a statement.
 const NOTIFICATION_BYTES_MAX: usize = 4_096;
+
+impl Unit<'_> {
+    /// The provider whose notifications are claimed next, if any is due.
+    fn next_provider_to_notify(
+        &mut self,
+        claim: &NotificationClaim,
+    ) -> Result<Option<ProviderId>, StoreError> {
+        let due = match self.next_notification_due(claim.channel)? {
+            Some(due) if due <= claim.now => due,
+            _ => return Ok(None),
+        };
+        if due == RETRIED_NOTIFICATION_DUE {
+            let retried = notifications::table
+                .filter(notifications::channel.eq(claim.channel.code()).and(sql::<Bool>(PENDING)))
+                .filter(notifications::next_attempt_at.eq(Some(DbTimestamp(due))))
+                .select(notifications::provider_id)
+                .limit(1);
+            return self.find(into_id, |conn| retried.get_result(conn));
+        }
+        let is_due = format!(
+            "SELECT id FROM providers WHERE (SELECT next_attempt_at FROM notifications \
+             WHERE provider_id = providers.id AND channel = {} AND {PENDING} ORDER BY next_attempt_at LIMIT 1) <= ",
+            claim.channel.code()
+        );
+        // The search starts again at the first provider after the last one.
+        for after in [claim.after.map_or(Uuid::nil(), ProviderId::as_uuid), Uuid::nil()] {
+            let next = sql::<Identifier>(&is_due)
+                .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))
+                .sql(" AND id > ")
+                .bind::<Identifier, _>(Id(after))
+                .sql(" ORDER BY id LIMIT 1");
+            let found = self.find(into_id, |conn| next.get_result(conn))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
 
 impl NotificationOutbox for Unit<'_> {
     fn queue_notifications(&mut self, new: &[NewNotification]) -> Result<(), StoreError> {
@@ -81,18 +123,21 @@ impl NotificationDeliveries for Unit<'_> {
     fn claim_notifications(
         &mut self,
         claim: &NotificationClaim,
-    ) -> Result<Vec<ClaimedNotification>, StoreError> {
+    ) -> Result<Option<ClaimedNotifications>, StoreError> {
+        let Some(provider) = self.next_provider_to_notify(claim)? else { return Ok(None) };
         let query = format!(
-            "SELECT {} FROM notifications WHERE channel = {} AND {PENDING} AND next_attempt_at <= {} \
-             ORDER BY next_attempt_at, id LIMIT {}{}",
+            "SELECT {} FROM notifications WHERE provider_id = {} AND channel = {} AND {PENDING} \
+             AND next_attempt_at <= {} ORDER BY next_attempt_at, id LIMIT {}{}",
             StoredNotificationRow::COLUMN_NAMES,
             placeholder(1),
             placeholder(2),
             placeholder(3),
+            placeholder(4),
             lock_and_skip_locked("notifications")
         );
         let rows: Vec<StoredNotificationRow> = self.query(|conn| {
             diesel::sql_query(query)
+                .bind::<Identifier, _>(Id(provider))
                 .bind::<SmallInt, _>(claim.channel.code())
                 .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))
                 .bind::<BigInt, _>(i64::from(claim.limit))
@@ -109,16 +154,16 @@ impl NotificationDeliveries for Unit<'_> {
                     .execute(conn)
             })?;
         }
-        let mut claimed = Vec::with_capacity(rows.len());
+        let mut notifications = Vec::with_capacity(rows.len());
         for row in rows {
             let id = row.id.0;
             match row.into_claimed_notification() {
-                Ok(notification) => claimed.push(notification),
+                Ok(notification) => notifications.push(notification),
                 // It stays claimed until the end of the lease. A newer version of the service may then read it.
                 Err(cause) => log::error!(notification_id:% = id, cause:%; "a notification cannot be read"),
             }
         }
-        Ok(claimed)
+        Ok(Some(ClaimedNotifications { provider, notifications }))
     }
 
     fn settle_notification(

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{
     ClaimedNotification, NewNotification, NotificationState, StoreError, StoredNotification,
 };
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CompanyId, ProviderId};
 
 use super::notification_json::{from_json, to_json};
 use super::schema::notifications;
@@ -15,6 +15,7 @@ declare_row! {
     struct NotificationRow<'a> in notifications {
         id: Id,
         company_id: Id<CompanyId>,
+        provider_id: Id<ProviderId>,
         channel: i16,
         recipient: &'a str,
         notification: String,
@@ -30,6 +31,7 @@ impl<'a> NotificationRow<'a> {
         Self {
             id: Id(new.id),
             company_id: Id(new.company_id),
+            provider_id: Id(new.provider_id),
             channel: new.recipient.channel().code(),
             recipient: new.recipient.address(),
             notification: to_json(&new.notification),

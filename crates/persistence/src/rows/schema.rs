@@ -261,6 +261,7 @@ tables! {
     notifications (id) {
         id -> Identifier,
         company_id -> Identifier,
+        provider_id -> Identifier,
         channel -> SmallInt,
         recipient -> Text,
         notification -> Text,

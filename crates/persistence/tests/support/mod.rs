@@ -211,6 +211,16 @@ impl LedgerFixture {
         Context { clock: &*self.clock, ids: &*self.ids, bodies: &TestBodies, requester: &REQUESTER }
     }
 
+    /// Creates another provider.
+    pub fn create_provider(&self) -> ProviderId {
+        let provider = sample_provider(ProviderId::from_uuid(self.ids.next_id()), self.clock.now());
+        let entry = self.context().new_audit_entry(Action::ProviderCreated).with_provider(provider.id);
+        self.store
+            .transaction(|tx| tx.insert_provider(&provider).and_then(|()| tx.record_audit_entry(&entry)))
+            .unwrap();
+        provider.id
+    }
+
     pub fn create_user(&self, name: &str) -> UserId {
         self.create_user_with(name, |_| ())
     }
