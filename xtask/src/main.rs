@@ -10,6 +10,7 @@ mod dev;
 mod instruction_count;
 mod language;
 mod measurement;
+mod memory_folder;
 mod migration;
 mod npm;
 mod openapi;

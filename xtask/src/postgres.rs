@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use guerdon_test_harness::{ProcessGuard, Signal, StopSignal};
 use tempfile::TempDir;
 
+use crate::memory_folder::temporary_folder;
 use crate::postgres_binaries::{Binaries, is_reachable};
-use crate::test::temporary_folder;
 use crate::workspace::{Workspace, command_output};
 
 /// Settings of every cluster. Many connections are allowed, because each test opens its own.

@@ -25,9 +25,9 @@ pub struct EncodedMessage {
 }
 
 impl EncodedMessage {
-    /// Encodes a mail. Fails with [`FailureKind::Unsendable`](crate::FailureKind::Unsendable) if the recipient or the subject contains
-    /// control characters, or if a mail server could misread the result: lettre up to 0.11.23 lets a lone line break end
-    /// the message (RUSTSEC-2026-0561).
+    /// Encodes a mail. Fails with [`FailureKind::Unsendable`](crate::FailureKind::Unsendable) if the recipient is invalid,
+    /// the subject contains control characters, or the mail cannot be encoded, and if a mail server could misread the
+    /// result: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
     pub fn encode_mail(mail: &Mail, sender: &FromAddress) -> Result<Self, SendFailure> {
         let to = to_smtp_address(&mail.recipient)
             .ok_or_else(|| SendFailure::unsendable("the recipient is not an email address"))?;

@@ -56,7 +56,7 @@ fn a_server_that_requires_a_sign_in_gets_it() {
         .send_mail(&new_mail(2))
         .unwrap_err();
     assert_eq!(failure.kind(), FailureKind::Server);
-    assert_eq!(failure.to_string(), "signing in: the server returned 535 5.7.8");
+    assert_eq!(failure.to_string(), "authentication: the server returned 535 5.7.8");
     assert_eq!(server.received_mails().len(), 1);
 }
 

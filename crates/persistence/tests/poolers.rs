@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::{TestDatabase, create_databases};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
-use guerdon_test_support::{record_skip, require_program};
+use guerdon_test_support::{require_condition, require_program};
 use tempfile::TempDir;
 
 /// The user that PgBouncer runs as, because it refuses to run as root.
@@ -24,16 +24,15 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer with additional settings. `None` for the embedded database. The test is also skipped if
-    /// PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
+    /// Starts PgBouncer with additional settings. `None` for the embedded database. Outside CI, the test is also skipped
+    /// if PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
     pub fn start_pooler(settings: &str, database: &TestDatabase) -> Option<Self> {
         if database.is_embedded() {
             return None;
         }
-        let Some((name, socket, user)) = parse_socket_url(&database.url) else {
-            record_skip("PostgreSQL is not reached over a Unix socket");
-            return None;
-        };
+        let address = parse_socket_url(&database.url);
+        require_condition(address.is_some(), "a Unix socket of PostgreSQL");
+        let (name, socket, user) = address?;
         let program = require_program("pgbouncer")?;
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();

@@ -1,5 +1,6 @@
 //! Runs the service at a share of its peak load for a long time. Memory, descriptors, write-ahead log and latency must
-//! not grow, and PostgreSQL's tables and indexes must stay near the size of their content.
+//! not grow, and PostgreSQL's tables and indexes must stay near the size of their content. At the end, the ledger must
+//! contain each acknowledged recognition once.
 //!
 //! The peak is measured first, with clients that wait only for their responses. Then the clients send at a fixed rate,
 //! and samples are taken at regular intervals. The first quarter of the samples is compared with the last one.
@@ -39,6 +40,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let peak = measure_peak(&subject)?;
     receiver.unread_requests(); // releases the memory of the recorded events
     let rate = peak * f64::from(setup.load_percent) / 100.0;
+    let recognitions_before = count_recognitions(&sql)?;
     let load = PacedLoad::new(&subject, rate);
     let samples = load.run_during(|| {
         std::thread::sleep(WARM_UP);
@@ -47,8 +49,10 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     })?;
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
     subject.verify()?;
-    let (responses, unexpected) = load.count_responses();
-    let broken = load.connection_errors();
+    let added = count_recognitions(&sql)? - recognitions_before;
+    let (acknowledged, refused, broken) =
+        (load.count_acknowledged(), load.refused_requests(), load.connection_errors());
+    let refused_count = refused.values().map(|(count, _)| count).sum::<usize>();
     if !broken.is_empty() {
         eprintln!("{}", subject.service.read_log());
     }
@@ -56,15 +60,29 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         Measurement::without_bound("peak", format!("{peak:.0}/s")),
         Measurement::without_bound("load", format!("{rate:.0}/s")),
         Measurement::at_least("  of this sent", samples.rate() / rate * 100.0, 95.0, " %"),
-        Measurement::at_most("responses other than 201", to_f64(unexpected), 0.0, ""),
+        Measurement::at_most("responses other than 201", to_f64(refused_count), 0.0, ""),
     ];
+    measurements.extend(refused.into_iter().map(|(status, (count, first))| {
+        Measurement::without_bound(format!("  {status}, the first {first}"), count.to_string())
+    }));
     measurements.push(Measurement::at_most("connections that broke", to_f64(broken.len()), 0.0, ""));
     measurements.extend(broken.first().map(|error| Measurement::without_bound(error, "")));
     measurements.extend(samples.measurements());
     if !sql.is_sqlite() {
         measurements.extend(measure_bloat(&sql)?);
     }
-    Ok(Report { measurements, operations: responses, ..Report::default() })
+    Ok(Report {
+        measurements,
+        operations: acknowledged + refused_count,
+        lost: acknowledged.saturating_sub(added),
+        // A request without a 201 may have been executed.
+        duplicated: added.saturating_sub(acknowledged + refused_count + broken.len()),
+        ..Report::default()
+    })
+}
+
+fn count_recognitions(sql: &SqlClient) -> Result<usize> {
+    sql.run_sql("SELECT count(*) FROM recognitions")?.trim().parse().context("a number of recognitions")
 }
 
 /// Returns how many recognitions per second the service accepts and delivers. The clients send the next request after

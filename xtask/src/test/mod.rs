@@ -1,6 +1,5 @@
 //! `cargo xtask test`: the one test command.
 
-mod memory;
 mod report;
 mod suites;
 
@@ -11,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-pub(crate) use self::memory::temporary_folder;
+use crate::memory_folder::temporary_folder;
 use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::Workspace;

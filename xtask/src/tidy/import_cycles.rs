@@ -55,10 +55,14 @@ pub(super) fn read_imports(workspace: &Workspace) -> Result<BTreeMap<String, Imp
     Ok(crates.into_iter().map(|(name, modules)| (name, modules.import_graph())).collect())
 }
 
-/// Returns the crate and the module of a source file; `None` if the file is not a module of a library.
+/// Returns the crate and the module of a source file; `None` if the file is not a module of a library or of xtask.
 fn module_of(file: &Path) -> Option<(String, Module)> {
     let parts: Vec<&str> = file.iter().filter_map(|part| part.to_str()).collect();
-    let ["crates", name, "src", inner @ .., last] = parts.as_slice() else { return None };
+    let (["crates", name, "src", inner @ .., last] | [name @ "xtask", "src", inner @ .., last]) =
+        parts.as_slice()
+    else {
+        return None;
+    };
     let stem = last.strip_suffix(".rs")?;
     let is_test =
         stem == "tests" || inner.contains(&"tests") || stem == "testing" || inner.contains(&"testing");
@@ -72,10 +76,9 @@ fn module_of(file: &Path) -> Option<(String, Module)> {
 
 impl UsePaths {
     fn from_source(text: &str) -> Self {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let mut uses = Self::default();
         let mut statement = String::new();
-        for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
+        for line in lines_without_tests(text).map(|line| line.split("//").next().unwrap_or_default().trim()) {
             if statement.is_empty() && !is_use_start(line) {
                 uses.imports.extend(inline_paths(line));
                 continue;
@@ -91,6 +94,24 @@ impl UsePaths {
         }
         uses
     }
+}
+
+/// Returns the lines of a source file without the items that are compiled only for tests.
+fn lines_without_tests(text: &str) -> impl Iterator<Item = &str> {
+    let mut lines = text.lines();
+    std::iter::from_fn(move || {
+        loop {
+            let line = lines.next()?;
+            let indentation = line.strip_suffix("#[cfg(test)]").filter(|before| before.trim().is_empty());
+            let Some(indentation) = indentation else { return Some(line) };
+            // The last line of an item has the indentation of the first one.
+            let is_end = |line: &str| {
+                let item = line.strip_prefix(indentation).unwrap_or_default();
+                !item.starts_with([' ', '#']) && item.ends_with([';', '}', ','])
+            };
+            lines.by_ref().find(|line| is_end(line));
+        }
+    })
 }
 
 /// Returns the paths from the crate root in expressions and types, such as `crate::a::Name`.
@@ -262,6 +283,14 @@ mod tests {
     }
 
     #[test]
+    fn imports_after_an_item_for_tests_count() {
+        let a = "#[cfg(test)]\nmod tests;\n\n#[cfg(test)]\n#[must_use]\nfn f() {\n    g();\n}\n\nuse crate::b::One;\n";
+        let found =
+            graph_of_files(&[("crates/c/src/a.rs", a), ("crates/c/src/b.rs", "use crate::a::Two;\n")]);
+        assert_eq!(find_cycles(&found), [["a", "b"]]);
+    }
+
+    #[test]
     fn only_modules_of_a_library_count() {
         let module = |file: &str| module_of(Path::new(file)).map(|(_, module)| module.join("::"));
         assert_eq!(module("crates/c/src/lib.rs").as_deref(), Some(""));
@@ -269,6 +298,7 @@ mod tests {
         assert_eq!(module("crates/c/src/a/b.rs").as_deref(), Some("a::b"));
         assert_eq!(module("crates/c/src/a/tests.rs"), None);
         assert_eq!(module("crates/c/tests/a.rs"), None);
-        assert_eq!(module("xtask/src/main.rs"), None);
+        assert_eq!(module("xtask/src/tidy/mod.rs").as_deref(), Some("tidy"));
+        assert_eq!(module("xtask/fuzz/src/main.rs"), None);
     }
 }

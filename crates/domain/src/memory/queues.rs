@@ -2,7 +2,7 @@
 
 use super::MemoryTx;
 use crate::ledger::require_rule;
-use crate::model::{AuditEntry, EventKind};
+use crate::model::{AuditEntry, EventSubject};
 use crate::ports::{AuditLog, NewEvent, NewNotification, NotificationOutbox, Outbox, StoreError};
 
 impl Outbox for MemoryTx {
@@ -12,7 +12,7 @@ impl Outbox for MemoryTx {
                 require_rule(data.event_ids.insert(event.id), "event ids are unique")?;
                 require_rule(event.body.len() >= 2, "an event has a body")?;
                 let has_own_id = event.id.as_uuid() != event.entry_id.as_uuid();
-                let is_one_of_many = event.kind == EventKind::RecognitionReceived;
+                let is_one_of_many = event.kind.subject() == EventSubject::SentRecognition;
                 require_rule(has_own_id == is_one_of_many, "an event has the id of its subject")?;
                 data.events.push(event.clone());
             }

@@ -1,6 +1,6 @@
 //! Events: their kinds, contents and states.
 
-use super::{EventFacts, Recognition, UserSummary};
+use super::{Action, EventFacts, Recognition, UserSummary};
 use crate::money::Points;
 use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored_enum};
 
@@ -13,7 +13,36 @@ stored_enum! {
     }
 }
 
+/// What an event reports of its journal entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventSubject {
+    /// One of the recognitions that the entry sent. Each has an event, with the id of the recognition.
+    SentRecognition,
+    /// The recognition that the entry amended.
+    AmendedRecognition,
+    /// The user whose points the entry moved.
+    User,
+}
+
 impl EventKind {
+    /// The action of the journal entry that causes the event.
+    pub fn action(self) -> Action {
+        match self {
+            Self::RecognitionReceived => Action::RecognitionSent,
+            Self::RecognitionUpdated => Action::RecognitionUpdated,
+            Self::RedemptionCreated => Action::Redeemed,
+        }
+    }
+
+    /// What the event reports of that entry.
+    pub fn subject(self) -> EventSubject {
+        match self {
+            Self::RecognitionReceived => EventSubject::SentRecognition,
+            Self::RecognitionUpdated => EventSubject::AmendedRecognition,
+            Self::RedemptionCreated => EventSubject::User,
+        }
+    }
+
     /// What happened, in one line, for integrators.
     pub fn summary(self) -> &'static str {
         match self {

@@ -50,8 +50,8 @@ pub struct Mailer {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     observer: Arc<dyn MailerObserver>,
-    /// Notified by the use cases that queue mails. A notification does not shorten the wait for an unavailable server,
-    /// unless an operator retries a mail.
+    /// Notified after each commit that queued mails. This does not shorten the wait for an unavailable server, unless an
+    /// operator retries a mail.
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
@@ -229,7 +229,7 @@ impl Mailer {
         let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
         let failure = match result {
             Ok(()) => {
-                log::info!(mail_id:% = mail.id; "sent a mail");
+                log::info!(mail_id:% = mail.id; "sent an email");
                 self.server.set_available();
                 self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
@@ -242,14 +242,14 @@ impl Mailer {
         let outcome = self.outcome_after(mail, &failure, batch);
         match outcome {
             NotificationOutcome::GivenUp => {
-                log::error!(mail_id:% = mail.id, failure:%; "gave up on a mail after its last attempt");
+                log::error!(mail_id:% = mail.id, failure:%; "gave up on an email after its final attempt");
                 self.refusals.remove(&mail.id);
                 self.observer.mail_given_up();
             }
             NotificationOutcome::Sent
             | NotificationOutcome::RetryAt(_)
             | NotificationOutcome::Released(_) => {
-                log::warn!(mail_id:% = mail.id, failure:%; "cannot send a mail, retrying");
+                log::warn!(mail_id:% = mail.id, failure:%; "cannot send an email, retrying");
                 self.observer.attempt_failed();
             }
         }

@@ -65,7 +65,7 @@ fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
 fn process_batch(mailer: &mut Mailer) -> NextBatch {
     catch_unwind(AssertUnwindSafe(|| mailer.process_batch())).unwrap_or_else(|_panic| {
         log::error!(
-            "the mailer panicked; it continues after a pause, with its claimed mails when their lease ends"
+            "the mailer panicked and continues after a pause; the mails that it had claimed become due when their lease ends"
         );
         mailer.transport.close_connection();
         NextBatch::At(mailer.clock.now() + SCAN_INTERVAL)

@@ -18,7 +18,7 @@ impl ServerAvailability {
         self.unavailable_until.filter(|until| *until > now && *until - now <= RETRY_WAIT_MAX)
     }
 
-    /// Records that the server accepted a mail or responded to one.
+    /// Ends the unavailability: the latest failure, if any, did not concern the server as a whole.
     pub(super) fn set_available(&mut self) {
         *self = Self::default();
     }

@@ -23,8 +23,8 @@ use crate::failure::SendFailure;
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
 /// The server is closing the connection.
 const SERVICE_CLOSING: u16 = 421;
-/// The server requires a sign-in, different credentials, or an encrypted connection.
-const SIGN_IN_REQUIRED: [u16; 4] = [530, 534, 535, 538];
+/// The server requires authentication, other credentials, or an encrypted connection.
+const AUTHENTICATION_FAILED: [u16; 4] = [530, 534, 535, 538];
 /// The server waits for the message.
 const START_MAIL_INPUT: u16 = 354;
 /// The timeout for connecting to one of a host's addresses.
@@ -39,7 +39,7 @@ pub(super) struct ServerSettings {
     pub(super) client_name: ClientId,
 }
 
-/// A connection that has been greeted, encrypted and signed in as its settings require.
+/// A connection that has been greeted, encrypted and authenticated as its settings require.
 pub(super) struct SmtpConnection {
     inner: AsyncSmtpConnection,
     is_usable: bool,
@@ -68,7 +68,7 @@ impl SmtpConnection {
             refuse_injected_responses(&mut inner).await?;
         }
         if let Some(credentials) = &url.credentials {
-            inner.auth(&MECHANISMS, credentials).await.map_err(failed("signing in"))?;
+            inner.auth(&MECHANISMS, credentials).await.map_err(failed("authentication"))?;
         }
         Ok(Self { inner, is_usable: true, may_have_accepted: false })
     }
@@ -179,7 +179,7 @@ impl StepError {
     fn into_mail_failure(self) -> SendFailure {
         match self.code {
             Some(SERVICE_CLOSING) => SendFailure::server(self.description),
-            Some(code) if SIGN_IN_REQUIRED.contains(&code) => SendFailure::server(self.description),
+            Some(code) if AUTHENTICATION_FAILED.contains(&code) => SendFailure::server(self.description),
             Some(500..) => SendFailure::refused(self.description),
             _ => SendFailure::mail(self.description),
         }

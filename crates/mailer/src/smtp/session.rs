@@ -28,7 +28,7 @@ impl SmtpSession {
         Ok(Self { runtime, connection: None })
     }
 
-    /// Connects to the server, encrypts the connection and signs in, as the settings require.
+    /// Connects to the server, encrypts the connection and authenticates, as the settings require.
     pub(super) fn open_connection(
         &mut self,
         server: &ServerSettings,

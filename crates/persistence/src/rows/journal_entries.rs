@@ -20,7 +20,7 @@ use super::{DbTimestamp, Id, RowReader, declare_row};
 /// The stored numbers of the kinds of entries.
 pub(crate) mod kind {
     use guerdon_domain::audit_log::Action;
-    use guerdon_domain::events::EventKind;
+    use guerdon_domain::events::{EventKind, EventSubject};
 
     pub(crate) const COMPANY_CREATION: i16 = 1;
     pub(crate) const RATE_CHANGE: i16 = 2;
@@ -38,10 +38,9 @@ pub(crate) mod kind {
     /// The kind of the journal entries that are reported by events of this kind, with one event for each entry.
     /// `None` if the events report its recognitions instead.
     pub(crate) fn reported_by(event: EventKind) -> Option<i16> {
-        match event {
-            EventKind::RecognitionReceived => None,
-            EventKind::RecognitionUpdated => Some(AMENDMENT),
-            EventKind::RedemptionCreated => Some(REDEMPTION),
+        match event.subject() {
+            EventSubject::SentRecognition => None,
+            EventSubject::AmendedRecognition | EventSubject::User => from_action(event.action()),
         }
     }
 

@@ -95,7 +95,7 @@ fn stop_workers(events: RunningDispatcher, mails: RunningMailer) -> usize {
         log::warn!(deliveries = stopped.abandoned; "deliveries were in flight and will be retried");
     }
     if !mails.join().unwrap_or_default() {
-        log::warn!("a mail was in flight and may be sent again");
+        log::warn!("an email was in flight and may be sent again");
     }
     stopped.abandoned
 }

@@ -18,7 +18,7 @@ use crate::settings::Settings;
 
 /// How often the service looks for dates that are due.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long one run may last. A shutdown waits at most for this time and for one distribution.
+/// How long one run may last: less than the time that background work has to end before the process exits.
 const RUN_TIME_MAX: Duration = Duration::from_secs(4);
 
 /// How long a starting process continues distributions that another process may be working on.

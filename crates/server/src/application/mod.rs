@@ -87,7 +87,8 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners.
+    /// Creates or migrates the database, finds or creates the keys, continues interrupted distributions, starts the
+    /// delivery of events and mails, prepares TLS, and opens the listeners.
     /// `wrap_transport` may wrap the configured transport of mails. Must be called within an actix system.
     pub(crate) fn build(
         settings: &Settings,

@@ -45,8 +45,8 @@ fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
     }
 }
 
-/// If the certificate of a company expires soon or has expired, logs it and queues a mail to the administrators.
-/// Returns whether it does.
+/// If the certificate of a company expires soon or has expired, logs it and queues an email to each administrator, once
+/// per certificate. Returns whether it expires soon or has expired.
 fn warn_of_company(store: &dyn Store, company: CompanyId, context: &Context<'_>) -> Result<bool, StoreError> {
     let settings = store.read_snapshot(|reads| reads.saml_settings(company))?;
     if near_or_past_expiry(&settings, context.clock.now()).is_none() {

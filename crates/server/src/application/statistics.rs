@@ -1,5 +1,5 @@
-//! Stores the statistics of this process for the console. A crash loses the statistics of a few seconds, an orderly
-//! shutdown none.
+//! Stores the statistics of this process for the console. A crash loses those of up to ten seconds. An orderly shutdown
+//! stores them, unless the database does not respond within two seconds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl StatisticsWriter {
             tx.add_provider_attempts(&latest)
         });
         if let Err(cause) = written {
-            log::debug!(cause:%; "cannot store statistics; those of the last seconds are lost");
+            log::debug!(cause:%; "cannot store statistics; those since the last time are lost");
         }
     }
 }

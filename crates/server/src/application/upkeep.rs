@@ -100,8 +100,8 @@ impl Pruning {
                         u64::try_from(record.longest_step().as_millis()).unwrap_or(u64::MAX);
                     log::info!(
                         event_partitions = deleted.event_partitions, events = deleted.events,
-                        mails = deleted.mails, longest_step_ms;
-                        "deleted delivered events and sent mails past their retention"
+                        mails = deleted.mails, idempotency_records = deleted.idempotency_records, longest_step_ms;
+                        "deleted records past their retention"
                     );
                 }
             }

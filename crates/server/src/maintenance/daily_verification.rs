@@ -116,7 +116,9 @@ impl DailyVerification {
             .transaction(|tx| tx.replace_setting(Setting::DailyVerification, Some(&claim.current), previous));
         match released {
             Ok(_) => {
-                log::info!("the daily verification was interrupted; it starts again after the next start")
+                log::info!(
+                    "the daily verification was interrupted; another instance runs it, or this one after its next start"
+                )
             }
             Err(cause) => {
                 log::warn!(

@@ -1,4 +1,4 @@
-//! Seals journal entries, in the background and for `guerdon seal`.
+//! Seals journal and audit entries, in the background and for `guerdon seal`.
 
 use std::sync::Arc;
 use std::thread::sleep; // tidy: waits for transactions of other processes
@@ -16,7 +16,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the head is logged. A copy of the log can later prove that the ledger is unchanged up to the logged head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The background job that seals journal entries.
+/// The background job that seals journal and audit entries.
 pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
@@ -30,8 +30,7 @@ impl SealingTask {
         Self { store, pacer: new_pacer(), logged_at: None, has_failed: false }
     }
 
-    /// Seals new journal entries, and logs the head once a day. A failure is logged only once until sealing succeeds
-    /// again.
+    /// Seals new entries, and logs the head once a day. A failure is logged only once until sealing succeeds again.
     pub(crate) fn seal_and_log(&mut self) {
         match self.seal_new() {
             Ok(()) => {
@@ -40,7 +39,7 @@ impl SealingTask {
             }
             Err(cause) => {
                 if !std::mem::replace(&mut self.has_failed, true) {
-                    log::warn!(cause:%; "cannot seal journal entries");
+                    log::warn!(cause:%; "cannot seal new entries");
                 }
             }
         }
@@ -62,9 +61,9 @@ impl SealingTask {
     }
 }
 
-/// Seals all committed journal entries, and returns the latest seal; `None` if there are no journal entries. Waits up
-/// to ten seconds for transactions in progress, because nothing after them can be sealed before they end. If journal
-/// entries remain unsealed, the second value says why and what to do.
+/// Seals all committed entries, and returns the latest seal; `None` if nothing is sealed yet. Waits up to ten seconds for
+/// transactions in progress, because nothing after them can be sealed before they end. If entries remain unsealed, the
+/// second value says why and what to do.
 pub(crate) fn seal_all(
     store: &dyn Store,
     now: Timestamp,
@@ -100,14 +99,15 @@ pub(crate) fn seal_available(
     Ok((latest, Some("a transaction that began earlier is still in progress".to_owned())))
 }
 
-/// Describes why journal entries cannot be sealed yet, and what to do.
+/// Describes why entries cannot be sealed yet, and what to do.
 pub(crate) fn describe_seal_delay(reads: &mut dyn ReadTx) -> Result<String, StoreError> {
     Ok(match describe_unfinished(reads)? {
         Some(unfinished) => format!(
-            "{unfinished}, and later journal entries cannot be sealed before it is: try again; if it stays unfinished, \
-             the log of `guerdon serve` says why, and docs/runbook.md (A distribution is not finished) what to do"
+            "{unfinished}; entries after it cannot be sealed until it is finished. Try again. If it stays unfinished, see \
+             the log of `guerdon serve` for the reason and docs/runbook.md (A distribution is not finished) for the fix"
         ),
-        None => "a transaction that began earlier is still in progress: try again, or see `guerdon status`"
+        None => "a transaction that began earlier is still in progress: try again. If it stays open, see docs/runbook.md \
+                 (The event feed is delayed)"
             .to_owned(),
     })
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use crate::mutex::lock_mutex;
 
-/// The maximum number of lookups in progress. Each host name occupies at most one thread, and the limit exceeds the
-/// number of receivers that may hang (behaviour 23.9), so threads remain for the others.
+/// The maximum number of lookups in progress. Each host name occupies at most one thread. Receivers that are known to be
+/// slow occupy fewer senders than that, so threads remain for the others.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 /// The maximum number of cached results.

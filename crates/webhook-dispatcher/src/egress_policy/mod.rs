@@ -38,7 +38,7 @@ pub struct EgressPolicy {
     pub allow_private_networks: bool,
 }
 
-/// Checks the callback URL as a string (behaviour 23.11). It must be an absolute https URL without user info and
+/// Checks the callback URL as a string (behaviour 23.11). It must be an absolute https URL without user info or a
 /// fragment. If its host is an address in any notation, the address must be public. The addresses of a host name are
 /// checked at every attempt.
 ///

@@ -9,7 +9,8 @@ use ureq::unversioned::transport::{Connector, RustlsConnector};
 use super::options::{HttpSenderError, HttpSenderParts, TrustedRoots};
 use crate::egress_policy::{DnsCache, EgressConnector, EgressResolver};
 
-/// A provider has at most eight attempts in progress, so more connections would never be used.
+/// Enough for one provider, which has at most eight attempts in progress. Providers that share a host share these
+/// connections.
 const IDLE_PER_HOST_MAX: usize = 8;
 const IDLE_PER_POOL_MAX: usize = 32;
 /// The size of the output buffer. A request with its body fits, unless the message in the body is very long.

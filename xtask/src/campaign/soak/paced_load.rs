@@ -1,5 +1,6 @@
 //! Clients that send recognitions at a fixed rate, without a journal, which would grow.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,8 +20,9 @@ pub(super) struct PacedLoad<'a> {
     interval: Duration,
     ended: AtomicBool,
     latencies: Mutex<Vec<Duration>>,
-    responses: AtomicUsize,
-    unexpected: AtomicUsize,
+    acknowledged: AtomicUsize,
+    /// The number of responses with another status than 201, by status, with the time and text of the first one.
+    refused: Mutex<BTreeMap<u16, (usize, String)>>,
     /// The errors of connections that broke. Clients then open new connections.
     broken: Mutex<Vec<String>>,
 }
@@ -33,8 +35,8 @@ impl<'a> PacedLoad<'a> {
             interval: Duration::from_secs_f64(clients / requests_per_second.max(1.0)),
             ended: AtomicBool::new(false),
             latencies: Mutex::default(),
-            responses: AtomicUsize::new(0),
-            unexpected: AtomicUsize::new(0),
+            acknowledged: AtomicUsize::new(0),
+            refused: Mutex::default(),
             broken: Mutex::default(),
         }
     }
@@ -59,9 +61,14 @@ impl<'a> PacedLoad<'a> {
         std::mem::take(&mut *self.latencies.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the number of responses, and of those with another status than 201.
-    pub(super) fn count_responses(&self) -> (usize, usize) {
-        (self.responses.load(Ordering::Relaxed), self.unexpected.load(Ordering::Relaxed))
+    /// Returns the number of responses with status 201.
+    pub(super) fn count_acknowledged(&self) -> usize {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of other responses by status, each with a description of the first one.
+    pub(super) fn refused_requests(&self) -> BTreeMap<u16, (usize, String)> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the errors of connections that broke.
@@ -95,8 +102,13 @@ impl<'a> PacedLoad<'a> {
                 }
             };
             self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(sent.elapsed());
-            self.responses.fetch_add(1, Ordering::Relaxed);
-            self.unexpected.fetch_add(usize::from(response.status != 201), Ordering::Relaxed);
+            if response.status == 201 {
+                self.acknowledged.fetch_add(1, Ordering::Relaxed);
+            } else {
+                let first = || format!("after {} s: {}", start.elapsed().as_secs(), response.text());
+                let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.entry(response.status).or_insert_with(|| (0, first())).0 += 1;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
-use guerdon_domain::events::{EventFacts, EventKind};
+use guerdon_domain::events::{EventFacts, EventKind, EventSubject};
 use guerdon_domain::ports::{EventBodies, StoreError};
 use guerdon_domain::values::{EventId, RecognitionId};
 use uuid::Uuid;
@@ -126,15 +126,15 @@ impl Unit<'_> {
             let sent = recognitions.of_entry(entry.id);
             for event in events.of_entry(entry, sent) {
                 let subject = entry.subject_id.map_or(Uuid::nil(), |id| id.0);
-                let expected = EventKind::from_code(event.kind).and_then(|kind| match kind {
-                    EventKind::RecognitionReceived => sent
+                let expected = EventKind::from_code(event.kind).and_then(|kind| match kind.subject() {
+                    EventSubject::SentRecognition => sent
                         .iter()
                         .find(|recognition| recognition.id.0.as_uuid() == event.id.0.as_uuid())
                         .map(|recognition| facts_of(kind, recognition, entry.points)),
-                    EventKind::RecognitionUpdated => amended
+                    EventSubject::AmendedRecognition => amended
                         .get(&subject)
                         .map(|(recognition, points)| facts_of(kind, recognition, *points)),
-                    EventKind::RedemptionCreated => Some(EventFacts {
+                    EventSubject::User => Some(EventFacts {
                         kind,
                         object_id: subject,
                         company,

@@ -9,18 +9,18 @@ use guerdon_domain::providers::Provider;
 
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// A receiver counts as fast after this many fast responses in a row. So a receiver that hangs every other time never
+/// A receiver counts as fast after this many attempts in a row that ended quickly, successful or not. So a receiver that hangs every other time never
 /// counts as fast.
 const FAST_RESPONSES_MIN: u32 = 8;
 
 /// How quickly a receiver has been responding lately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::dispatcher) enum Latency {
-    /// The last responses all came immediately.
+    /// The last attempts all ended quickly.
     Fast,
     /// The receiver is neither fast nor slow, or its latency is still unknown.
     Normal,
-    /// The last response came late or not at all.
+    /// The last attempt took long.
     Slow,
 }
 
