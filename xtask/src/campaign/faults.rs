@@ -1,11 +1,13 @@
 //! Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps and slow receivers under load.
 //!
-//! Each round injects one fault while clients send recognitions with idempotency keys. Every request must get its
+//! Each round injects one fault while clients send recognitions with idempotency keys, and clients of another provider
+//! read and send recognitions to many receivers. Every request must get its
 //! result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
 //! outcomes are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the
 //! end, all requests are compared with the whole ledger, and the received events with the recognitions.
 
 mod fault;
+mod other_provider;
 mod preload;
 
 use std::sync::Mutex;
@@ -15,6 +17,7 @@ use anyhow::{Context, Result};
 use guerdon_test_harness::{DatabaseProxy, WebhookReceiver};
 
 use self::fault::{Fault, FaultTargets};
+use self::other_provider::OtherProvider;
 use self::preload::PreloadedFaults;
 use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::{Setup, temporary_folder};
@@ -33,8 +36,7 @@ const DATABASE: &str = "faults";
 /// How long the load runs before a fault. The first second is not measured.
 const LOAD_BEFORE_FAULT: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_secs(1);
-const FAULT_DURATION: Duration = Duration::from_secs(10);
-/// The interval between two recognitions of a client: a total load of 160 a second.
+/// The interval between two recognitions of a client: a load of 160 a second.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(1);
 /// The share of the rate before the fault that counts as the full rate.
@@ -56,7 +58,8 @@ struct RoundResult {
     rate_before: f64,
     /// The time from the end of the fault to the end of the first second at the full rate.
     recovery_time: Option<Duration>,
-    longest_wait: Duration,
+    /// Of recognitions, and of reads and large recognitions of the other provider.
+    longest_waits: [Duration; 3],
     unavailable: usize,
     broken_connections: usize,
     unexpected: Option<String>,
@@ -71,6 +74,7 @@ struct Rounds {
     whole: Comparison,
     events_lost: usize,
     stuck_transactions: usize,
+    other_requests: usize,
 }
 
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
@@ -116,12 +120,13 @@ impl Rounds {
         events: &mut EventLog<'_>,
     ) -> Result<()> {
         let mut ledger = Ledger::new(sql.clone());
+        let other = OtherProvider::create(subject)?;
         let (start, faults) = (Instant::now(), Fault::all(setup.database));
         for (number, fault) in faults.iter().cycle().enumerate() {
             if number >= faults.len() && start.elapsed() > setup.duration {
                 break;
             }
-            self.run_round(subject, targets, &mut ledger, *fault, number + 1)
+            self.run_round((subject, &other), targets, &mut ledger, *fault, number + 1)
                 .with_context(|| format!("{} (round {})", fault.name(), number + 1))?;
             events.collect_arrivals()?;
             self.stuck_transactions += count_stuck_transactions(sql)?;
@@ -134,7 +139,7 @@ impl Rounds {
 
     fn run_round(
         &mut self,
-        subject: &Subject,
+        (subject, other): (&Subject, &OtherProvider),
         targets: &FaultTargets<'_>,
         ledger: &mut Ledger,
         fault: Fault,
@@ -142,24 +147,33 @@ impl Rounds {
     ) -> Result<()> {
         let target = subject.target();
         let load = Load::new(&target, number, REQUEST_INTERVAL);
-        let ((rate_before, began, ended, recovery_time), mut log) = load.run_during(|| {
-            std::thread::sleep(LOAD_BEFORE_FAULT);
-            let rate_before = load.rate_between(WARM_UP, load.began.elapsed());
-            let began = Instant::now();
-            fault.inject(targets, FAULT_DURATION)?;
-            let ended = Instant::now();
-            let recovery_time = wait_for_full_rate(&load, ended, rate_before);
-            std::thread::sleep(LOAD_AFTER_RECOVERY);
-            Ok((rate_before, began, ended, recovery_time))
-        })?;
+        let run_load = || {
+            load.run_during(|| {
+                std::thread::sleep(LOAD_BEFORE_FAULT);
+                let rate_before = load.rate_between(WARM_UP, load.began.elapsed());
+                let began = Instant::now();
+                fault.inject(targets)?;
+                let ended = Instant::now();
+                let recovery_time = wait_for_full_rate(&load, ended, rate_before);
+                std::thread::sleep(LOAD_AFTER_RECOVERY);
+                Ok((rate_before, began, ended, recovery_time))
+            })
+        };
+        let (((rate_before, began, ended, recovery_time), mut log), [reads, large]) =
+            other.run_during(subject, run_load)?;
         let is_uncertain = |received: Instant| received >= began && received <= ended;
         let comparison = compare_and_resolve(&target, ledger, &mut log, is_uncertain)?;
         ledger.skip_existing()?;
+        let longest_waits = [&log, &reads, &large].map(|log| log.longest_wait);
+        for other in [reads, large] {
+            self.other_requests += other.successful + other.unavailable;
+            log.merge(other);
+        }
         let result = RoundResult {
             fault,
             rate_before,
             recovery_time,
-            longest_wait: log.longest_wait,
+            longest_waits,
             unavailable: log.unavailable,
             broken_connections: log.broken_connections,
             unexpected: log.unexpected.first().cloned(),
@@ -177,6 +191,7 @@ impl Rounds {
         let count = |name: &str, count: usize| Measurement::without_bound(name, count.to_string());
         let mut measurements: Vec<_> = results.iter().map(RoundResult::to_measurement).collect();
         measurements.extend([
+            count("requests of the other provider", self.other_requests),
             count("unknown outcomes", comparison.unknown),
             count("  of these committed", comparison.unknown_committed),
             count("retries", comparison.retried),
@@ -200,22 +215,24 @@ impl Rounds {
 
 impl RoundResult {
     fn holds(&self) -> bool {
-        self.longest_wait < WAIT_MAX
+        self.longest_waits.iter().all(|wait| *wait < WAIT_MAX)
             && self.recovery_time.is_some_and(|time| time < RECOVERY_TIME_MAX)
             && self.broken_connections == 0
             && self.unexpected.is_none()
     }
 
     fn describe(&self) -> String {
-        let Self { fault, rate_before, recovery_time, longest_wait, unavailable, .. } = self;
+        let Self { fault, rate_before, recovery_time, longest_waits, unavailable, .. } = self;
         let recovery =
             recovery_time.map_or("never".to_owned(), |time| format!("{:.1} s", time.as_secs_f64()));
         let unexpected = self.unexpected.as_ref().map(|response| format!(", and {response}"));
         format!(
-            "{}: {rate_before:.0}/s before, longest wait {:.1} s, full rate after {recovery}, {unavailable} times 503, \
+            "{}: {rate_before:.0}/s before, longest waits {:.1} s, reads {:.1} s, large {:.1} s, full rate after {recovery}, {unavailable} times 503, \
              {} broken connections{}",
             fault.name(),
-            longest_wait.as_secs_f64(),
+            longest_waits[0].as_secs_f64(),
+            longest_waits[1].as_secs_f64(),
+            longest_waits[2].as_secs_f64(),
             self.broken_connections,
             unexpected.unwrap_or_default()
         )

@@ -190,7 +190,7 @@ impl<'a> Load<'a> {
 }
 
 /// Sends a request over the open connection or a new one.
-fn send_request(
+pub(super) fn send_request(
     target: &LoadTarget<'_>,
     client: usize,
     connection: &mut Option<HttpsConnection>,

@@ -32,6 +32,8 @@ pub(super) struct Acknowledgement {
 #[derive(Default)]
 pub(super) struct RequestLog {
     pub(super) requests: Vec<LoadRequest>,
+    /// Successful requests without a key, which are not compared with the ledger.
+    pub(super) successful: usize,
     /// Responses that request a later retry.
     pub(super) unavailable: usize,
     /// Requests that had been executed although the response asked for a retry: the retry returned the stored
@@ -67,6 +69,7 @@ impl RequestLog {
     /// Adds the requests of another log.
     pub(super) fn merge(&mut self, other: Self) {
         self.requests.extend(other.requests);
+        self.successful += other.successful;
         self.unavailable += other.unavailable;
         self.replayed += other.replayed;
         self.broken_connections += other.broken_connections;

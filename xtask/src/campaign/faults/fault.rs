@@ -11,7 +11,10 @@ use crate::measurement::cpu;
 use crate::measurement::service::Database;
 use crate::postgres::Cluster;
 
-const CLOCK_JUMP_SECONDS: i64 = 3_600;
+const DURATION: Duration = Duration::from_secs(10);
+/// Long enough for every timeout of a request and of a connection.
+const FREEZE_DURATION: Duration = Duration::from_secs(30);
+const DAY_SECONDS: i64 = 86_400;
 /// The interval between two cuts of all connections.
 const CUT_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -29,9 +32,9 @@ pub(super) enum Fault {
     RestartedServer,
     /// All processes of PostgreSQL are frozen.
     FrozenServer,
-    /// The wall clock jumps ahead by an hour, and back to the right time at the end.
+    /// The wall clock jumps ahead by three days, and back to the right time at the end.
     ClockAhead,
-    /// The wall clock jumps back by an hour, and ahead to the right time at the end.
+    /// The wall clock jumps back by a day, and ahead to the right time at the end.
     ClockBehind,
     /// The receiver of events does not complete its responses.
     SlowReceiver,
@@ -74,14 +77,15 @@ impl Fault {
             Self::CutConnections => "connections cut",
             Self::RestartedServer => "PostgreSQL restarted",
             Self::FrozenServer => "PostgreSQL frozen",
-            Self::ClockAhead => "clock an hour ahead",
-            Self::ClockBehind => "clock an hour behind",
+            Self::ClockAhead => "clock three days ahead",
+            Self::ClockBehind => "clock a day behind",
             Self::SlowReceiver => "slow receiver",
         }
     }
 
-    /// Injects the fault for `duration`, or once if it has no duration, and ends it.
-    pub(super) fn inject(self, targets: &FaultTargets<'_>, duration: Duration) -> Result<()> {
+    /// Injects the fault for some seconds, or once if it has no duration, and ends it.
+    pub(super) fn inject(self, targets: &FaultTargets<'_>) -> Result<()> {
+        let duration = if self == Self::FrozenServer { FREEZE_DURATION } else { DURATION };
         let FaultTargets { cluster, proxy, preloaded, receiver } = targets;
         let cluster = || {
             let cluster = cluster.context("no PostgreSQL")?;
@@ -122,8 +126,8 @@ impl Fault {
                 std::thread::sleep(duration);
                 cpu::signal_tree(server, Signal::CONT)
             }
-            Self::ClockAhead => jump_clock(preloaded, CLOCK_JUMP_SECONDS, duration),
-            Self::ClockBehind => jump_clock(preloaded, -CLOCK_JUMP_SECONDS, duration),
+            Self::ClockAhead => jump_clock(preloaded, 3 * DAY_SECONDS, duration),
+            Self::ClockBehind => jump_clock(preloaded, -DAY_SECONDS, duration),
             Self::SlowReceiver => {
                 receiver.set_default_reply(Reply::Drip(SLOW_RESPONSE));
                 std::thread::sleep(duration);

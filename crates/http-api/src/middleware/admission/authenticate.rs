@@ -12,7 +12,7 @@ use guerdon_domain::providers::Provider;
 use super::Admission;
 use super::basic_auth::{self, Credentials};
 use super::current_secrets::{NO_HASH, current_hashes};
-use crate::operation::ApiError;
+use crate::operation::{ApiError, KeyLock};
 use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
 
 /// The caller of a request. Invalid credentials are refused with 401 whatever the cause, or with 429 if too many logins
@@ -95,7 +95,8 @@ fn loggable_key(key: &str) -> &str {
 /// the secret, so that a new secret and the end of a suspension take effect at once.
 ///
 /// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
-/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup.
+/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup, and its
+/// failure: otherwise they would fail one after the other while the database does not respond.
 async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,
@@ -116,15 +117,20 @@ async fn verify_credentials(
         return Ok(Some(caller));
     }
     let is_unverified = !is_known && !admission.recent_credentials.contains(credentials);
-    let (_permit, _lock);
+    let _permit;
+    let mut lock = None;
     if is_unverified {
         _permit = admission.acquire_unverified_lookup().await?;
     } else {
-        let deadline = tokio::time::Instant::now() + Deadlines::CREDENTIALS;
-        let lock = admission.recent_lookups.acquire_lock(&credentials.key, deadline).await;
-        _lock = lock.ok_or_else(ApiError::busy)?;
+        let arrived_at = tokio::time::Instant::now();
+        let deadline = arrived_at + Deadlines::CREDENTIALS;
+        let acquired = admission.recent_lookups.acquire_lock(&credentials.key, deadline).await;
+        let acquired = lock.insert(acquired.ok_or_else(ApiError::busy)?);
         if let Some(caller) = find_cached_caller() {
             return Ok(Some(caller));
+        }
+        if acquired.has_failed_since(arrived_at) {
+            return Err(ApiError::busy());
         }
     }
     let now = Instant::now();
@@ -133,7 +139,8 @@ async fn verify_credentials(
         .run_blocking(move |state, _| {
             Ok(state.api.store.read_snapshot(|reads| reads.find_provider_by_api_key(&key))?)
         })
-        .await?;
+        .await
+        .inspect_err(|_failure| lock.iter_mut().for_each(KeyLock::record_failure))?;
     let caller = match &found {
         Some(provider) => find_caller(provider, now),
         None => {
