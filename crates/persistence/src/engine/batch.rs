@@ -148,7 +148,10 @@ pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandR
         (Ok(()), CommandResult::NotLoaded) | (Err(BatchError::Contended | BatchError::Duplicate(_)), _) => {
             None
         }
-        (Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)), _) => Some(failed(cause)),
+        (
+            Err(BatchError::Failed(cause) | BatchError::Unavailable(cause) | BatchError::NoConnection(cause)),
+            _,
+        ) => Some(failed(cause)),
     }
 }
 

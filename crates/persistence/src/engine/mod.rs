@@ -83,6 +83,8 @@ pub(crate) enum BatchError {
     Failed(StoreError),
     /// None of the commands is the cause. Whether the transaction committed may be unknown.
     Unavailable(StoreError),
+    /// No transaction could be started, because no connection could be opened in time.
+    NoConnection(StoreError),
 }
 
 /// A database on which the engine runs.
@@ -235,12 +237,17 @@ impl EngineState {
                 log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
                 batches.extend(jobs.drain(..).rev().map(|job| vec![job]));
             }
-            if is_connection_failure(&committed) && !batches.is_empty() {
+            if loses_connection(&committed) && !batches.is_empty() {
                 // The remaining commands wait for a connection together, not one after the other.
                 if let Err(cause) = check_connection(backend) {
                     let unstarted = batches.drain(..).flatten();
                     finished.extend(unstarted.map(|job| (job, store_failure(cause.clone()))));
                 }
+            }
+            if let Err(BatchError::NoConnection(cause)) = &committed {
+                // The commands that arrived in the meantime would wait for a connection as long again.
+                let waiting = self.lock_queue().take_all();
+                finished.extend(waiting.into_iter().map(|job| (job, store_failure(cause.clone()))));
             }
             let waits_for_locks = worker.locking_mode() == Locking::Wait;
             let is_duplicate = matches!(committed, Err(BatchError::Duplicate(_)));
@@ -272,11 +279,13 @@ impl EngineState {
     }
 }
 
-/// Whether the connection was lost, or could not be opened.
-fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
+/// Whether the connection was lost.
+fn loses_connection(committed: &Result<(), BatchError>) -> bool {
     let failure = match committed {
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => cause,
-        Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_)) => return false,
+        Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_) | BatchError::NoConnection(_)) => {
+            return false;
+        }
     };
     matches!(failure, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
 }
@@ -286,7 +295,9 @@ fn check_connection<B: Backend>(backend: &B) -> Result<(), StoreError> {
     let time_limit = Deadlines::CONNECTION;
     match backend.run_transaction(Locking::Skip, time_limit, 0, &mut |_| Verdict::Rollback) {
         Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_)) => Ok(()),
-        Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => Err(cause),
+        Err(BatchError::Failed(cause) | BatchError::Unavailable(cause) | BatchError::NoConnection(cause)) => {
+            Err(cause)
+        }
     }
 }
 

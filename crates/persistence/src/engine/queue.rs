@@ -144,25 +144,33 @@ impl JobQueue {
 
     /// Removes the expired commands.
     pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Job> {
-        let is_late = |job: &Job| job.is_expired(now);
-        let mut late = Vec::new();
+        self.take_matching(|job| job.is_expired(now))
+    }
+
+    /// Removes all commands.
+    pub(super) fn take_all(&mut self) -> Vec<Job> {
+        self.take_matching(|_| true)
+    }
+
+    fn take_matching(&mut self, is_taken: impl Fn(&Job) -> bool) -> Vec<Job> {
+        let mut taken = Vec::new();
         for provider_queue in
-            self.provider_queues.values_mut().filter(|provider_queue| provider_queue.iter().any(is_late))
+            self.provider_queues.values_mut().filter(|provider_queue| provider_queue.iter().any(&is_taken))
         {
-            let (expired, kept) =
-                std::mem::take(provider_queue).into_iter().partition::<VecDeque<_>, _>(is_late);
-            self.waiting_count -= expired.len();
-            late.extend(expired);
+            let (removed, kept) =
+                std::mem::take(provider_queue).into_iter().partition::<VecDeque<_>, _>(&is_taken);
+            self.waiting_count -= removed.len();
+            taken.extend(removed);
             *provider_queue = kept;
         }
-        if self.patient_queue.iter().any(is_late) {
-            let (expired, kept) =
-                std::mem::take(&mut self.patient_queue).into_iter().partition::<VecDeque<_>, _>(is_late);
-            late.extend(expired);
+        if self.patient_queue.iter().any(&is_taken) {
+            let (removed, kept) =
+                std::mem::take(&mut self.patient_queue).into_iter().partition::<VecDeque<_>, _>(&is_taken);
+            taken.extend(removed);
             self.patient_queue = kept;
         }
         self.remove_empty_queues();
-        late
+        taken
     }
 
     fn remove_empty_queues(&mut self) {

@@ -198,7 +198,11 @@ impl Backend for PooledStore {
             limits.wait_briefly_for_locks();
         }
         // If no transaction can be started, none of the commands is the cause.
-        match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
+        let not_started = |cause| match cause {
+            StoreError::Unavailable(_) => BatchError::NoConnection(cause),
+            _ => BatchError::Unavailable(cause),
+        };
+        match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(not_started)? {
             UnitOutcome::Done => Ok(()),
             UnitOutcome::Conflicted => Err(BatchError::Contended),
             UnitOutcome::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),

@@ -10,7 +10,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_persistence::testing::{
-    Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
+    FAILPOINTS, Failpoint, Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
 };
 use uuid::Uuid;
 
@@ -26,9 +26,16 @@ const LEASE: Duration = Duration::from_secs(60);
 /// The numbers of events that are delivered together.
 const COUNTS: [usize; 2] = [1, 32];
 
-fn places(is_embedded: bool) -> Vec<Place> {
-    let sqlite = is_embedded.then_some(Place::DeliveryOnSqlite);
-    sqlite.into_iter().chain([Place::Delivery]).collect()
+/// The failpoints that claims and settlements pass.
+fn delivery_failpoints(is_embedded: bool) -> Vec<&'static Failpoint> {
+    let (place, commit) = if is_embedded {
+        (Place::DeliveryOnSqlite, "sqlite.commit")
+    } else {
+        (Place::Delivery, "postgres.commit")
+    };
+    let mut found = failpoints_at(&[place, Place::Delivery]);
+    found.extend(FAILPOINTS.iter().filter(|failpoint| failpoint.name.starts_with(commit)));
+    found
 }
 
 fn try_claim(fixture: &LedgerFixture, number: u64) -> Result<Vec<ClaimedEvent>, StoreError> {
@@ -87,15 +94,17 @@ fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &s
     let hits_before = hits();
     inject(failpoint, fault).unwrap();
     let claimed = attempt(|| try_claim(fixture, lease));
-    if claimed.is_none() {
-        assert_eq!(
-            count(fixture, "deliveries WHERE lease_id IS NOT NULL"),
-            0,
-            "{failpoint}: a partial claim"
-        );
-    }
     clear_all();
-    // A failed claim holds no lease, so the events can be claimed again immediately.
+    // After a commit, a claim or settlement has taken effect although it failed.
+    let is_committed = failpoint.ends_with(".committed");
+    if claimed.is_none() {
+        let leased = count(fixture, "deliveries WHERE lease_id IS NOT NULL");
+        assert_eq!(leased, if is_committed { events } else { 0 }, "{failpoint}: a partial claim");
+    }
+    if is_committed {
+        fixture.clock.set_time(current_time(fixture) + LEASE);
+    }
+    // A failed claim that was not committed holds no lease, so the events can be claimed again immediately.
     let claimed = claimed.unwrap_or_else(|| try_claim(fixture, lease).unwrap());
     let distinct: BTreeSet<_> = claimed.iter().map(|event| event.id).collect();
     assert_eq!((claimed.len(), distinct.len()), (events, events), "{failpoint}");
@@ -103,7 +112,8 @@ fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &s
     inject(failpoint, fault).unwrap();
     let settled = attempt(|| try_settle(fixture, &settlements));
     let recorded = count(fixture, "attempts") - attempts_before;
-    assert!(recorded == if settled.is_some() { events } else { 0 }, "{failpoint}: a partial settlement");
+    let is_settled = settled.is_some() || is_committed;
+    assert!(recorded == if is_settled { events } else { 0 }, "{failpoint}: a partial settlement");
     clear_all();
     assert!(hits() > hits_before, "{failpoint} was not passed");
     try_settle(fixture, &settlements).unwrap(); // the dispatcher repeats a settlement until it succeeds
@@ -119,7 +129,7 @@ fn child_checks_errors_and_panics_of_deliveries() {
     let is_embedded = task["database"] == "sqlite";
     let mut lease = 0;
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
-    for failpoint in failpoints_at(&places(is_embedded)) {
+    for failpoint in delivery_failpoints(is_embedded) {
         for fault in survivable_faults(failpoint) {
             for events in COUNTS {
                 lease += 1;
@@ -154,7 +164,7 @@ fn a_kill_while_delivering_loses_and_duplicates_no_event() {
     for database in super::databases() {
         let is_embedded = database == "sqlite";
         let mut generation = 0;
-        for failpoint in failpoints_at(&places(is_embedded)) {
+        for failpoint in delivery_failpoints(is_embedded) {
             for events in COUNTS {
                 let fixture =
                     LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });

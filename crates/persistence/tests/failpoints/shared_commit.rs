@@ -9,7 +9,8 @@ use guerdon_persistence::testing::{
     Fault, Place, clear_all, covers_sqlite, create_sqlite, hit_counts, inject,
 };
 
-use super::child::{received_task, run_passing_child};
+use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
+use super::kill::{ids_to_text, open_fixture};
 use super::{failpoints_at, survivable_faults};
 use crate::support::LedgerFixture;
 
@@ -85,5 +86,36 @@ fn child_checks_shared_commits() {
 fn a_fault_in_a_shared_commit_undoes_all_of_its_units() {
     if covers_sqlite() {
         run_passing_child("failpoints::shared_commit::child_checks_shared_commits", &[]);
+    }
+}
+
+#[test]
+fn child_is_killed_in_a_shared_commit() {
+    let Some(task) = received_task() else { return };
+    let fixture = open_fixture(&task["url"], &task["ids"], "1");
+    let fault = Fault::Kills { passes: 0, kill: kill_this_process };
+    for number in 0..100 {
+        run_two_units(&fixture, &number.to_string(), &|| inject(&task["failpoint"], fault).unwrap());
+        clear_all(); // the two units did not share a commit
+    }
+    panic!("not killed");
+}
+
+#[test]
+fn a_kill_in_a_shared_commit_undoes_all_of_its_units() {
+    if !covers_sqlite() {
+        return;
+    }
+    for failpoint in failpoints_at(&[Place::SharedCommit]) {
+        let fixture = LedgerFixture::new(create_sqlite());
+        let ids = ids_to_text(&fixture.fixture_ids());
+        let LedgerFixture { database, store, commands, background, .. } = fixture;
+        drop((store, commands, background)); // the child process opens the database
+        let task = [("url", database.url.as_str()), ("ids", &ids), ("failpoint", failpoint.name)];
+        run_killed_child("failpoints::shared_commit::child_is_killed_in_a_shared_commit", &task);
+        let reopened = open_fixture(&database.url, &ids, "2");
+        // The owner, and two users for each pair that ended before.
+        assert_eq!(reopened.database.count_rows("users") % 2, 1, "{}", failpoint.name);
+        assert_eq!(reopened.audit_ledger(), []);
     }
 }

@@ -75,11 +75,15 @@ impl EventBodies for PaddedBodies {
     }
 }
 
+/// More receivers than a fast worker accepts in one command, so a patient worker executes it.
+const MANY: usize = 17;
+
 /// The users of a set of commands.
 pub struct Users {
     sender: UserId,
     earner: UserId,
     receivers: [UserId; 3],
+    many: [UserId; MANY],
     /// The user that is deleted.
     pub user_to_delete: UserId,
 }
@@ -93,7 +97,8 @@ impl Users {
             fixture.distribute_points(wallet, 10_000, Recipients::Named(vec![user])).unwrap();
         }
         let receivers = ["first", "second", "third"].map(create);
-        Self { sender, earner, receivers, user_to_delete: create("user-to-delete") }
+        let many = std::array::from_fn(|number| create(&format!("one-of-many-{number}")));
+        Self { sender, earner, receivers, many, user_to_delete: create("user-to-delete") }
     }
 
     /// The same users, with another one to delete.
@@ -103,15 +108,17 @@ impl Users {
 
     /// The ids as text, for another process.
     pub fn to_text(&self) -> String {
-        let [first, second, third] = self.receivers;
-        let ids = [self.sender, self.earner, first, second, third, self.user_to_delete];
-        ids.map(|id| id.to_string()).join(",")
+        let ids = [&[self.sender, self.earner, self.user_to_delete], &self.receivers[..], &self.many[..]];
+        ids.concat().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 
     pub fn from_text(text: &str) -> Self {
         let ids: Vec<UserId> = text.split(',').map(|id| id.parse().unwrap()).collect();
-        let [sender, earner, first, second, third, user_to_delete] = ids[..] else { panic!("{text}") };
-        Self { sender, earner, receivers: [first, second, third], user_to_delete }
+        let [sender, earner, user_to_delete, first, second, third, ref many @ ..] = ids[..] else {
+            panic!("{text}")
+        };
+        let many = many.try_into().unwrap();
+        Self { sender, earner, receivers: [first, second, third], many, user_to_delete }
     }
 }
 
@@ -138,7 +145,7 @@ pub fn set_alert(fixture: &LedgerFixture) {
 /// Which commands a run executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
-    /// One of each kind. The key of the first one has an expired response.
+    /// One of each kind, for both kinds of workers. The key of the first one has an expired response.
     EachKind,
     /// One of each kind, and one that causes large events.
     WithLargeEvents,
@@ -182,17 +189,18 @@ pub fn list_commands(
     };
     let no_event = Some(Effect { recognitions: 0, events: 0 });
     let too_much = fixture.send_command(Sender::User(users.sender), &[first], 200_000);
+    let redemption = (
+        Command::Redeem(Redeem { user_id: users.earner, sum: one_point }),
+        0,
+        Some(Effect { recognitions: 0, events: 1 }),
+    );
     let mut kinds = vec![
         send(company, &[first]),
         (Command::SendRecognition(too_much), 0, None),
         (Command::ChangeReserve(withdrawal), 0, no_event),
         (Command::DeleteUser(DeleteUser(users.user_to_delete)), 0, no_event),
         send(company, &[first, second, third]),
-        (
-            Command::Redeem(Redeem { user_id: users.earner, sum: one_point }),
-            0,
-            Some(Effect { recognitions: 0, events: 1 }),
-        ),
+        redemption.clone(),
         send(Sender::User(users.sender), &[second]),
     ];
     if mix == Mix::Few {
@@ -202,20 +210,18 @@ pub fn list_commands(
         let refused = kinds.swap_remove(1);
         kinds = vec![refused; FULL_BATCH];
     }
+    if mix == Mix::EachKind {
+        // One command at a time, the fault occurs in the first one.
+        let position = if size == Size::OneCommand { 0 } else { kinds.len() };
+        kinds.insert(position, send(company, &users.many));
+    }
     if mix == Mix::WithLargeEvents {
         let (command, _, effect) = send(company, &[first, third]);
         kinds.push((command, LARGE_BODY_BYTES, effect));
     }
     if size == Size::FullBatch {
-        let common = [
-            send(company, &[third, second]),
-            send(Sender::User(users.sender), &[third]),
-            (
-                Command::Redeem(Redeem { user_id: users.earner, sum: one_point }),
-                0,
-                Some(Effect { recognitions: 0, events: 1 }),
-            ),
-        ];
+        let common =
+            [send(company, &[third, second]), send(Sender::User(users.sender), &[third]), redemption];
         kinds.extend(common.into_iter().cycle().take(FULL_BATCH - kinds.len()));
     }
     let with_key = |(number, (command, padding, effect))| TestCommand {

@@ -52,7 +52,13 @@ impl Fault {
     /// Returns the faults of services on a database.
     pub(super) fn all(database: Database) -> Vec<Self> {
         let common = [Self::ClockAhead, Self::ClockBehind, Self::SlowReceiver];
-        let disk = [DiskFault::Full, DiskFault::WriteErrors, DiskFault::SyncErrors, DiskFault::SlowSync];
+        let disk = [
+            DiskFault::Full,
+            DiskFault::WriteErrors,
+            DiskFault::SyncErrors,
+            DiskFault::SlowSync,
+            DiskFault::ReadErrors,
+        ];
         let connections =
             [ConnectionFault::LostCommits, ConnectionFault::Refused, ConnectionFault::BlackHole];
         let specific: Vec<Self> = match database {
@@ -71,6 +77,7 @@ impl Fault {
             Self::Disk(DiskFault::WriteErrors) => "I/O errors in writes",
             Self::Disk(DiskFault::SyncErrors) => "I/O errors in fsync",
             Self::Disk(DiskFault::SlowSync) => "slow fsync",
+            Self::Disk(DiskFault::ReadErrors) => "I/O errors in reads",
             Self::Connections(ConnectionFault::LostCommits) => "acknowledgements of commits lost",
             Self::Connections(ConnectionFault::Refused) => "connections cut and refused",
             Self::Connections(ConnectionFault::BlackHole) => "connections silent, then cut",

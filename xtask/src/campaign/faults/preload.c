@@ -1,4 +1,4 @@
-/* Loaded into the service before other libraries. Injects faults into writes to the embedded database, and moves the
+/* Loaded into the service before other libraries. Injects faults into reads and writes of the embedded database, and moves the
    wall clock. The control file, which is mapped into memory, says which. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4 };
+enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4, READ_ERROR = 5 };
 
 struct control {
     volatile int64_t clock_offset_seconds;
@@ -57,6 +57,32 @@ static int fails_to_sync(int file) {
     if (fault != SYNC_ERROR) return 0;
     errno = EIO;
     return 1;
+}
+
+static int fails_to_read(int file) {
+    if (fault_of(file) != READ_ERROR) return 0;
+    errno = EIO;
+    return 1;
+}
+
+ssize_t read(int file, void *bytes, size_t count) {
+    return fails_to_read(file) ? -1 : syscall(SYS_read, file, bytes, count);
+}
+
+ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
+    return fails_to_read(file) ? -1 : syscall(SYS_pread64, file, bytes, count, offset);
+}
+
+ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
+    return fails_to_read(file) ? -1 : syscall(SYS_pread64, file, bytes, count, offset);
+}
+
+int ftruncate(int file, off_t length) {
+    return fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
+}
+
+int ftruncate64(int file, off64_t length) {
+    return fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {

@@ -11,7 +11,7 @@ use crate::workspace::command_output;
 
 const SOURCE: &str = include_str!("preload.c");
 
-/// What happens to writes to the embedded database.
+/// What happens to reads and writes of the embedded database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiskFault {
     /// Writes fail, because no space is left.
@@ -22,6 +22,8 @@ pub(super) enum DiskFault {
     SyncErrors,
     /// `fsync` takes 200 ms.
     SlowSync,
+    /// Reads fail with an I/O error.
+    ReadErrors,
 }
 
 /// The library and its control file.
@@ -64,6 +66,7 @@ impl PreloadedFaults {
             Some(DiskFault::WriteErrors) => 2,
             Some(DiskFault::SyncErrors) => 3,
             Some(DiskFault::SlowSync) => 4,
+            Some(DiskFault::ReadErrors) => 5,
         };
         Ok(self.control_file.write_all_at(&code.to_ne_bytes(), 8)?)
     }
@@ -96,6 +99,8 @@ mod tests {
         }
         faults.set_disk_fault(Some(DiskFault::SyncErrors)).unwrap();
         assert!(run("echo x | dd of=guerdon.db bs=1 count=1 conv=fsync").is_err());
+        faults.set_disk_fault(Some(DiskFault::ReadErrors)).unwrap();
+        assert!(run("dd if=guerdon.db of=/dev/null").is_err() && run(write).is_ok());
         faults.set_disk_fault(None).unwrap();
         assert!(run(write).is_ok());
         let seconds = || run("date +%s").unwrap().trim().parse::<i64>().unwrap();

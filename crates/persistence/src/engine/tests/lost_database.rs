@@ -13,11 +13,13 @@ use super::{EngineFixture, Random, points_sum};
 use crate::engine::job::Job;
 use crate::engine::{Backend, BatchError, EngineState, Locking, Worker};
 
-/// A database whose connection breaks in the first transaction.
+/// A database whose connection breaks in the first transaction, or before it.
 struct LostDatabase {
     transactions: AtomicUsize,
     /// Whether another connection can be opened. Its transactions load nothing.
     can_reconnect: bool,
+    /// Whether there is no connection for the first transaction either.
+    cannot_start: bool,
 }
 
 impl Backend for LostDatabase {
@@ -30,9 +32,9 @@ impl Backend for LostDatabase {
     ) -> Result<(), BatchError> {
         let cause = StoreError::Unavailable("no connection".to_owned());
         match self.transactions.fetch_add(1, Ordering::Relaxed) {
-            0 => Err(BatchError::Failed(cause)),
+            0 if !self.cannot_start => Err(BatchError::Failed(cause)),
             _ if self.can_reconnect => Ok(()),
-            _ => Err(BatchError::Unavailable(cause)),
+            _ => Err(BatchError::NoConnection(cause)),
         }
     }
 }
@@ -55,8 +57,8 @@ impl OutcomeReceiver for RefusalCounter {
     }
 }
 
-/// Executes a batch of eight commands. Returns the number of transactions and of refused commands.
-fn lose_connection_of_batch(can_reconnect: bool) -> (usize, usize) {
+/// Executes a batch of the first eight of `count` commands. Returns the number of transactions and of refused commands.
+fn lose_connection_of_batch(count: usize, [can_reconnect, cannot_start]: [bool; 2]) -> (usize, usize) {
     let fixture = EngineFixture::new(&mut Random(7));
     let refused = Arc::<AtomicUsize>::default();
     let (outcome_sender, _outcomes) = channel();
@@ -68,12 +70,16 @@ fn lose_connection_of_batch(can_reconnect: bool) -> (usize, usize) {
             ..fixture.new_submission((Command::ChangeReserve(deposit), None), &outcome_sender)
         })
     };
-    let (engine, database) =
-        (EngineState::new(false), LostDatabase { transactions: AtomicUsize::new(0), can_reconnect });
+    let (engine, database) = (
+        EngineState::new(false),
+        LostDatabase { transactions: AtomicUsize::new(0), can_reconnect, cannot_start },
+    );
     let batch = {
         let mut queue = engine.lock_queue();
         assert!((0..8).all(|_| queue.push_job(deposit()).is_ok()));
-        queue.take_batch(Worker::Fast).unwrap()
+        let batch = queue.take_batch(Worker::Fast).unwrap();
+        assert!((8..count).all(|_| queue.push_job(deposit()).is_ok()));
+        batch
     };
     engine.execute_batch(&database, batch, Worker::Fast);
     (database.transactions.into_inner(), refused.load(Ordering::Relaxed))
@@ -81,10 +87,19 @@ fn lose_connection_of_batch(can_reconnect: bool) -> (usize, usize) {
 
 #[test]
 fn the_commands_of_a_batch_wait_for_a_connection_together() {
-    assert_eq!(lose_connection_of_batch(false), (2, 8), "the batch, and one wait for a connection");
+    assert_eq!(
+        lose_connection_of_batch(8, [false, false]),
+        (2, 8),
+        "the batch, and one wait for a connection"
+    );
 }
 
 #[test]
 fn the_commands_of_a_batch_run_separately_on_another_connection() {
-    assert_eq!(lose_connection_of_batch(true), (10, 0));
+    assert_eq!(lose_connection_of_batch(8, [true, false]), (10, 0));
+}
+
+#[test]
+fn commands_that_wait_share_the_failure_to_connect() {
+    assert_eq!(lose_connection_of_batch(20, [false, true]), (1, 20));
 }
