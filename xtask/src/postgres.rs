@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use guerdon_test_harness::{ProcessGuard, Signal, StopSignal};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tempfile::TempDir;
 
 use crate::memory_folder::temporary_folder;
@@ -22,6 +23,9 @@ const COMMON_SETTINGS: [&str; 4] =
 /// The data of a test's cluster is never reused, so it need not reach the disk.
 const TEST_SETTINGS: [&str; 4] =
     ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
+
+/// All characters but those that never need encoding in a URL (RFC 3986, section 2.3).
+const ENCODED_IN_HOST: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Typical settings for a server with a few gigabytes of memory. Commits are durable.
 const DURABLE_SETTINGS: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
@@ -135,7 +139,8 @@ impl Cluster {
 
     /// Returns the URL of a database.
     pub(crate) fn database_url(&self, database: &str) -> String {
-        let host = percent_encoded(&self.folder.path().to_string_lossy());
+        let folder = self.folder.path().to_string_lossy();
+        let host = utf8_percent_encode(&folder, ENCODED_IN_HOST);
         format!("postgres:///{database}?host={host}&user=postgres")
     }
 }
@@ -247,21 +252,4 @@ fn unprivileged_owner() -> Owner {
 pub(crate) fn is_ready(pid_file: &Path) -> bool {
     let text = std::fs::read_to_string(pid_file).unwrap_or_default();
     text.lines().nth(7).is_some_and(|state| state.trim() == "ready")
-}
-
-fn percent_encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::percent_encoded;
-
-    #[test]
-    fn a_socket_folder_becomes_a_host() {
-        assert_eq!(percent_encoded("/run/a b-1"), "%2Frun%2Fa%20b-1");
-    }
 }

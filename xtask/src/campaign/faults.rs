@@ -169,6 +169,7 @@ impl Rounds {
             self.other_requests += other.successful + other.unavailable;
             log.merge(other);
         }
+        log.unexpected.retain(|response| !fault.permits(response));
         let result = RoundResult {
             fault,
             rate_before,

@@ -1,4 +1,5 @@
-//! The URL of a mail server (`mail.smtp_url`).
+//! The URL of a mail server (`mail.smtp_url`). lettre does not read it: for lettre, `smtp://` means no encryption, for any
+//! host.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};

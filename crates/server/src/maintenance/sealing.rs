@@ -21,7 +21,8 @@ pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
-    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
+    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts (a log throttle would
+    /// repeat it at intervals).
     has_failed: bool,
 }
 

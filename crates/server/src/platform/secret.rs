@@ -1,4 +1,5 @@
-//! A secret string: `Debug` does not show it, and it is erased from memory when it is dropped.
+//! A secret string: `Debug` does not show it, and it is erased from memory when it is dropped. Zeroizing is a library's;
+//! the crate `secrecy` would add only this type.
 
 use zeroize::Zeroizing;
 

@@ -90,6 +90,12 @@ impl Fault {
         }
     }
 
+    /// Whether an unexpected response is due to the fault. SQLite reports failed reads as damage of the database, for which
+    /// the response is 500.
+    pub(super) fn permits(self, response: &str) -> bool {
+        self == Self::Disk(DiskFault::ReadErrors) && response.starts_with("500: ")
+    }
+
     /// Injects the fault for some seconds, or once if it has no duration, and ends it.
     pub(super) fn inject(self, targets: &FaultTargets<'_>) -> Result<()> {
         let duration = if self == Self::FrozenServer { FREEZE_DURATION } else { DURATION };
