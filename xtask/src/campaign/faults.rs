@@ -1,7 +1,7 @@
 //! Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps and slow receivers under load.
 //!
 //! Each round injects one fault while clients send recognitions with idempotency keys, and clients of another provider
-//! read and send recognitions to many receivers. Every request must get its
+//! read and send recognitions to many receivers, and clients without valid credentials try to read. Every request must get its
 //! result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
 //! outcomes are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the
 //! end, all requests are compared with the whole ledger, and the received events with the recognitions.
@@ -88,7 +88,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let url =
         proxy.as_ref().zip(cluster.as_ref()).map(|(proxy, cluster)| (proxy.url(), cluster.process_id()));
     let scale = ("GUERDON_WEBHOOKS__TIME_SCALE", RETRY_TIME_SCALE.to_owned());
-    let settings: Vec<_> = preloaded.environment().into_iter().chain([scale]).collect();
+    // The clients with unknown credentials would lock out the only address.
+    let no_lockout = ("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned());
+    let settings: Vec<_> = preloaded.environment().into_iter().chain([scale, no_lockout]).collect();
     let subject = Subject::start_with(setup, &receiver, url, &settings)?;
     let sql = match &cluster {
         Some(cluster) => SqlClient::for_cluster(cluster, DATABASE),

@@ -25,15 +25,12 @@ impl<K> Default for KeyLocks<K> {
 struct KeyInUse {
     /// The requests that hold the key or wait for it.
     request_count: usize,
-    lock: Arc<AsyncMutex<LastFailure>>,
+    lock: Arc<AsyncMutex<()>>,
 }
-
-/// When the work of a request that held the key last failed.
-type LastFailure = Option<Instant>;
 
 /// A locked key. Dropping it frees the key for the request that has waited longest.
 pub(crate) struct KeyLock<K: Eq + Hash> {
-    last_failure: OwnedMutexGuard<LastFailure>, // dropped before the request is no longer counted
+    _guard: OwnedMutexGuard<()>, // dropped before the request is no longer counted
     _request: CountedRequest<K>,
 }
 
@@ -53,20 +50,8 @@ impl<K: Eq + Hash + Clone> KeyLocks<K> {
             Arc::clone(&in_use.lock)
         };
         let request = CountedRequest { locks: Arc::clone(self), key: key.clone() };
-        let last_failure = timeout_at(deadline, lock.lock_owned()).await.ok()?;
-        Some(KeyLock { last_failure, _request: request })
-    }
-}
-
-impl<K: Eq + Hash> KeyLock<K> {
-    /// Tells the requests that wait for the key that the same work would fail for them too.
-    pub(crate) fn record_failure(&mut self) {
-        *self.last_failure = Some(Instant::now());
-    }
-
-    /// Whether the work of another request with this key failed after `arrived_at`.
-    pub(crate) fn has_failed_since(&self, arrived_at: Instant) -> bool {
-        self.last_failure.is_some_and(|failed_at| failed_at > arrived_at)
+        let guard = timeout_at(deadline, lock.lock_owned()).await.ok()?;
+        Some(KeyLock { _guard: guard, _request: request })
     }
 }
 
@@ -97,29 +82,6 @@ mod tests {
         drop(first);
         assert!(locks.acquire_lock(&"a", now).await.is_some());
         assert!(lock_mutex(&locks.keys).is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_failure_concerns_the_requests_that_waited_for_it() {
-        let locks = Arc::new(KeyLocks::default());
-        let arrived_at = Instant::now();
-        let deadline = arrived_at + Duration::from_secs(60);
-        let mut first = locks.acquire_lock(&"a", deadline).await.unwrap();
-        assert!(!first.has_failed_since(arrived_at));
-        let waiting = [locks.acquire_lock(&"a", deadline), locks.acquire_lock(&"a", deadline)];
-        let end = async {
-            tokio::time::advance(Duration::from_secs(1)).await;
-            first.record_failure();
-            drop(first);
-        };
-        let [second, third] = waiting.map(|lock| async {
-            let lock = lock.await.unwrap();
-            tokio::time::advance(Duration::from_secs(1)).await;
-            (lock.has_failed_since(arrived_at), lock.has_failed_since(Instant::now()))
-        });
-        let ((), second, third) = tokio::join!(end, second, third);
-        assert_eq!([second, third], [(true, false); 2]);
-        assert!(!locks.acquire_lock(&"a", deadline).await.unwrap().has_failed_since(arrived_at));
     }
 
     #[actix_web::test]

@@ -37,7 +37,7 @@ pub(crate) use error::{ApiError, ErrorDetails, require_in_path};
 pub(crate) use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub(crate) use idempotency::read_key_header;
-pub(crate) use key_locks::{KeyLock, KeyLocks};
+pub(crate) use key_locks::KeyLocks;
 pub(crate) use operation_docs::OperationDocs;
 pub(crate) use problem::Problem;
 pub(crate) use query::Query;

@@ -1,4 +1,4 @@
-//! Another provider without faults of its own, whose clients read and send large recognitions.
+//! Another provider, whose clients read and send large recognitions, and clients with unknown credentials.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +13,8 @@ use crate::measurement::fixture::{Company, Provider};
 /// More receivers than a fast worker accepts in one command.
 const USERS: usize = 20;
 const READERS: usize = 4;
+/// Readers with credentials that no provider has.
+const STRANGERS: usize = 4;
 const SENDERS: usize = 2;
 /// The interval between two requests of a client.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -43,7 +45,7 @@ impl OtherProvider {
             company: &self.company,
         };
         std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..READERS + SENDERS)
+            let clients: Vec<_> = (0..READERS + STRANGERS + SENDERS)
                 .map(|client| {
                     let (requests, target, ended) = (self.requests_of(client), &target, &ended);
                     scope.spawn(move || run_client(target, client, &requests, ended))
@@ -54,7 +56,7 @@ impl OtherProvider {
             let [mut reads, mut recognitions] = [RequestLog::default(), RequestLog::default()];
             for (client, thread) in clients.into_iter().enumerate() {
                 let Ok(log) = thread.join() else { bail!("a thread of a client panicked") };
-                if client < READERS { &mut reads } else { &mut recognitions }.merge(log);
+                if client < READERS + STRANGERS { &mut reads } else { &mut recognitions }.merge(log);
             }
             Ok((result?, [reads, recognitions]))
         })
@@ -63,7 +65,7 @@ impl OtherProvider {
     /// The requests that a client repeats.
     fn requests_of(&self, client: usize) -> Vec<Vec<u8>> {
         let (provider, company) = (&self.provider, &self.company);
-        if client >= READERS {
+        if client >= READERS + STRANGERS {
             let body = company.company_recognition(&company.users);
             return vec![provider.post_request("/v1/recognitions", &body)];
         }
@@ -72,7 +74,10 @@ impl OtherProvider {
             format!("/v1/companies/{}/reserve/transactions", company.id),
             format!("/v1/users/{}", company.user_id(client)),
         ];
-        paths.iter().map(|path| provider.get_request(path)).collect()
+        let stranger =
+            Provider::with_credentials(String::new(), String::new(), "unknown:credentials".to_owned());
+        let caller = if client < READERS { provider } else { &stranger };
+        paths.iter().map(|path| caller.get_request(path)).collect()
     }
 }
 
@@ -92,7 +97,7 @@ fn run_client(
         let response = send_request(target, client, &mut connection, request);
         log.longest_wait = log.longest_wait.max(sent.elapsed());
         match response {
-            Ok(response) if response.status == 200 || response.status == 201 => log.successful += 1,
+            Ok(response) if [200, 201, 401].contains(&response.status) => log.successful += 1,
             Ok(response) if response.status == 503 && response.header("retry-after").is_some() => {
                 log.unavailable += 1;
             }

@@ -12,7 +12,7 @@ use guerdon_domain::providers::Provider;
 use super::Admission;
 use super::basic_auth::{self, Credentials};
 use super::current_secrets::{NO_HASH, current_hashes};
-use crate::operation::{ApiError, KeyLock};
+use crate::operation::ApiError;
 use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
 
 /// The caller of a request. Invalid credentials are refused with 401 whatever the cause, or with 429 if too many logins
@@ -95,8 +95,8 @@ fn loggable_key(key: &str) -> &str {
 /// the secret, so that a new secret and the end of a suspension take effect at once.
 ///
 /// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
-/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup, and its
-/// failure: otherwise they would fail one after the other while the database does not respond.
+/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup. A failure
+/// of the database during the wait fails the request.
 async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,
@@ -117,22 +117,19 @@ async fn verify_credentials(
         return Ok(Some(caller));
     }
     let is_unverified = !is_known && !admission.recent_credentials.contains(credentials);
-    let _permit;
-    let mut lock = None;
+    let arrived_at = tokio::time::Instant::now();
+    let (_permit, _lock);
     if is_unverified {
         _permit = admission.acquire_unverified_lookup().await?;
     } else {
-        let arrived_at = tokio::time::Instant::now();
         let deadline = arrived_at + Deadlines::CREDENTIALS;
-        let acquired = admission.recent_lookups.acquire_lock(&credentials.key, deadline).await;
-        let acquired = lock.insert(acquired.ok_or_else(ApiError::busy)?);
+        let lock = admission.recent_lookups.acquire_lock(&credentials.key, deadline).await;
+        _lock = lock.ok_or_else(ApiError::busy)?;
         if let Some(caller) = find_cached_caller() {
             return Ok(Some(caller));
         }
-        if acquired.has_failed_since(arrived_at) {
-            return Err(ApiError::busy());
-        }
     }
+    admission.lookup_failures.require_none_since(arrived_at)?;
     let now = Instant::now();
     let key = credentials.key.clone();
     let found = state
@@ -140,7 +137,7 @@ async fn verify_credentials(
             Ok(state.api.store.read_snapshot(|reads| reads.find_provider_by_api_key(&key))?)
         })
         .await
-        .inspect_err(|_failure| lock.iter_mut().for_each(KeyLock::record_failure))?;
+        .inspect_err(|error| admission.lookup_failures.record_error(error))?;
     let caller = match &found {
         Some(provider) => find_caller(provider, now),
         None => {

@@ -5,6 +5,7 @@ mod authenticate;
 pub(super) mod basic_auth;
 mod current_secrets;
 mod failed_logins;
+mod lookup_failures;
 mod provider_cache;
 mod provider_limit;
 mod recent_credentials;
@@ -27,6 +28,7 @@ use current_secrets::CurrentSecrets;
 use failed_logins::FailedLogins;
 use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
+use lookup_failures::LookupFailures;
 use provider_cache::ProviderCache;
 use provider_limit::ProviderLimit;
 use recent_credentials::RecentCredentials;
@@ -61,6 +63,7 @@ pub(super) struct Admission {
     unverified_lookups: Semaphore,
     /// The API keys whose recent credentials are being looked up.
     recent_lookups: Arc<KeyLocks<String>>,
+    lookup_failures: LookupFailures,
     /// Limits the log lines about addresses that are locked out.
     lockout_log: LogThrottle<IpAddr>,
     /// Limits the log lines about providers over their rate limit.
@@ -79,6 +82,7 @@ impl Admission {
             current_secrets: CurrentSecrets::default(),
             unverified_lookups: Semaphore::new(UNVERIFIED_LOOKUPS_MAX),
             recent_lookups: Arc::default(),
+            lookup_failures: LookupFailures::default(),
             lockout_log: LogThrottle::default(),
             rate_limit_log: LogThrottle::default(),
             provider_limit: ProviderLimit::new(limits),
