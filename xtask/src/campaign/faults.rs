@@ -1,8 +1,8 @@
 //! Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps and slow receivers under load.
 //!
-//! Each round injects one fault while clients send recognitions with idempotency keys, and clients of another provider
-//! read and send recognitions to many receivers, and clients without valid credentials try to read. Every request must get its
-//! result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
+//! Each round injects one fault while clients send recognitions with idempotency keys. At the same time, clients of another
+//! provider read and send recognitions to many receivers, and clients without valid credentials try to read. Every request
+//! must get its result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
 //! outcomes are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the
 //! end, all requests are compared with the whole ledger, and the received events with the recognitions.
 
@@ -58,7 +58,7 @@ struct RoundResult {
     rate_before: f64,
     /// The time from the end of the fault to the end of the first second at the full rate.
     recovery_time: Option<Duration>,
-    /// Of recognitions, and of reads and large recognitions of the other provider.
+    /// Of recognitions; of reads, with and without valid credentials; and of recognitions to many receivers.
     longest_waits: [Duration; 3],
     unavailable: usize,
     broken_connections: usize,

@@ -20,7 +20,7 @@ pub enum EventSubject {
     SentRecognition,
     /// The recognition that the entry amended.
     AmendedRecognition,
-    /// The user whose points the entry moved.
+    /// The user that the entry names as its subject.
     User,
 }
 

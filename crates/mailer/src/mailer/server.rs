@@ -32,8 +32,8 @@ impl ServerAvailability {
         until
     }
 
-    /// Starts a pause after the mails of several providers failed, although the server may accept others. The pause is
-    /// always [`RETRY_WAIT_MIN`], however often this happens.
+    /// Starts a pause after the mails of several providers failed, or repeatedly those of one, although the server may
+    /// accept others. The pause is always [`RETRY_WAIT_MIN`], however often this happens.
     pub(super) fn pause_briefly(&mut self, now: Timestamp) {
         self.unavailable_until = Some(now + RETRY_WAIT_MIN);
     }

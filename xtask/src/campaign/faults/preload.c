@@ -1,5 +1,5 @@
-/* Loaded into the service before other libraries. Injects faults into reads and writes of the embedded database, and moves the
-   wall clock. The control file, which is mapped into memory, says which. */
+/* Loaded into the service before other libraries. Injects faults into reads and writes of the embedded database, and
+   moves the wall clock. The control file, which is mapped into memory, says which. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -63,6 +63,7 @@ pub(super) struct Admission {
     unverified_lookups: Semaphore,
     /// The API keys whose recent credentials are being looked up.
     recent_lookups: Arc<KeyLocks<String>>,
+    /// When the database last failed a lookup.
     lookup_failures: LookupFailures,
     /// Limits the log lines about addresses that are locked out.
     lockout_log: LogThrottle<IpAddr>,
