@@ -38,8 +38,6 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(5);
 const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// After this many consecutive failures of single mails, the rest of the batch waits for [`RETRY_WAIT_MIN`].
 const CONSECUTIVE_FAILURES_MAX: u8 = 3;
-/// After the batches of this many providers failed in this way and no mail was accepted, all mails wait.
-const FAILING_PROVIDERS_MAX: usize = 3;
 /// The maximum number of mails whose refusals are counted. When it is reached, all counts are reset.
 const COUNTED_REFUSALS_MAX: usize = 10_000;
 
@@ -57,8 +55,6 @@ pub struct Mailer {
     server: ServerAvailability,
     /// The provider of the latest batch. The next batch is of the provider that follows, so that providers take turns.
     last_provider: Option<ProviderId>,
-    /// The providers whose batches ended with failures since the server last accepted or refused a mail.
-    failing_providers: Vec<ProviderId>,
     /// When the due times of the outbox were last compared with the clock.
     clock_checked_at: Option<Timestamp>,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
@@ -106,7 +102,6 @@ impl Mailer {
             stopped: Arc::default(),
             server: ServerAvailability::default(),
             last_provider: None,
-            failing_providers: Vec::new(),
             clock_checked_at: None,
             unrecorded: HashMap::new(),
             refusals: HashMap::new(),
@@ -156,7 +151,7 @@ impl Mailer {
             if self.store.next_due()? != Some(RETRIED_NOTIFICATION_DUE) {
                 return Ok(NextBatch::At(until));
             }
-            self.server.set_available(); // assumed, because an operator asked for a new attempt
+            self.server.end_outage(); // assumed, because an operator asked for a new attempt
         }
         let (lease, until) = (self.ids.next_id(), now + LEASE_DURATION);
         let claimed = self.store.claim_due_mails(self.last_provider, now, until, lease, BATCH_SIZE_MAX)?;
@@ -230,10 +225,9 @@ impl Mailer {
         let failure = match result {
             Ok(()) => {
                 log::info!(mail_id:% = mail.id; "sent an email");
-                self.server.set_available();
+                self.server.record_response();
                 self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
-                self.failing_providers.clear();
                 batch.consecutive_failures = 0;
                 return NotificationOutcome::Sent;
             }
@@ -269,10 +263,10 @@ impl Mailer {
                 schedule::outcome_after_outage(mail, now, until)
             }
             FailureKind::Mail | FailureKind::Unconfirmed => {
-                self.server.set_available();
+                self.server.end_outage();
                 batch.consecutive_failures += 1;
                 if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
-                    self.record_failing_provider(batch.provider, now);
+                    self.server.record_failing_provider(batch.provider, now);
                 }
                 if failure.kind() == FailureKind::Mail {
                     schedule::outcome_after_failure(mail, now)
@@ -281,23 +275,11 @@ impl Mailer {
                 }
             }
             FailureKind::Refused => {
-                self.server.set_available();
-                self.failing_providers.clear();
+                self.server.record_response();
                 batch.consecutive_failures = 0;
                 self.outcome_after_refusal(mail, now)
             }
             FailureKind::Unsendable => NotificationOutcome::GivenUp,
-        }
-    }
-
-    /// Records that the mails of a provider fail. All mails wait if those of several providers fail, or again those of the
-    /// same provider: then the server is probably the cause.
-    fn record_failing_provider(&mut self, provider: ProviderId, now: Timestamp) {
-        let is_known = self.failing_providers.contains(&provider);
-        self.failing_providers.push(provider);
-        if is_known || self.failing_providers.len() >= FAILING_PROVIDERS_MAX {
-            self.failing_providers.clear();
-            self.server.pause_briefly(now);
         }
     }
 

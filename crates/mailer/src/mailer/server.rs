@@ -1,14 +1,20 @@
 //! Whether the mail server is available, judging by the latest attempts.
 
 use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::ProviderId;
 
 use super::schedule::{RETRY_WAIT_MAX, RETRY_WAIT_MIN, retry_wait};
+
+/// After the batches of this many providers ended with failures, all mails wait.
+const FAILING_PROVIDERS_MAX: usize = 3;
 
 /// The number of consecutive failures of the mail server, and when it is tried next.
 #[derive(Debug, Default)]
 pub(super) struct ServerAvailability {
     failures: u32,
     unavailable_until: Option<Timestamp>,
+    /// The providers whose batches ended with failures since the server last accepted or refused a mail.
+    failing_providers: Vec<ProviderId>,
 }
 
 impl ServerAvailability {
@@ -18,9 +24,15 @@ impl ServerAvailability {
         self.unavailable_until.filter(|until| *until > now && *until - now <= RETRY_WAIT_MAX)
     }
 
-    /// Ends the unavailability: the latest failure, if any, did not concern the server as a whole.
-    pub(super) fn set_available(&mut self) {
+    /// Records that the server accepted or refused a mail.
+    pub(super) fn record_response(&mut self) {
         *self = Self::default();
+    }
+
+    /// Ends the unavailability. Which providers' mails fail is not forgotten.
+    pub(super) fn end_outage(&mut self) {
+        self.failures = 0;
+        self.unavailable_until = None;
     }
 
     /// Records a failure of the server. Returns when it is tried next: after a wait that doubles with each failure in a
@@ -32,9 +44,14 @@ impl ServerAvailability {
         until
     }
 
-    /// Starts a pause after the mails of several providers failed, or repeatedly those of one, although the server may
-    /// accept others. The pause is always [`RETRY_WAIT_MIN`], however often this happens.
-    pub(super) fn pause_briefly(&mut self, now: Timestamp) {
-        self.unavailable_until = Some(now + RETRY_WAIT_MIN);
+    /// Records that a batch of a provider ended with failures. All mails wait for [`RETRY_WAIT_MIN`] if this happens to
+    /// several providers, or to one provider again: then the server is probably the cause.
+    pub(super) fn record_failing_provider(&mut self, provider: ProviderId, now: Timestamp) {
+        let is_known = self.failing_providers.contains(&provider);
+        self.failing_providers.push(provider);
+        if is_known || self.failing_providers.len() >= FAILING_PROVIDERS_MAX {
+            self.failing_providers.clear();
+            self.unavailable_until = Some(now + RETRY_WAIT_MIN);
+        }
     }
 }
