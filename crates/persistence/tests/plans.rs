@@ -358,6 +358,7 @@ fn read_all_pages(fixture: &LedgerFixture) {
         reads.list_company_summaries(1)?;
         reads.count_low_reserves()?;
         reads.outbox_statistics()?;
+        reads.count_unsent_notifications(Channel::Mail)?;
         for provider in [None, Some(fixture.provider)] {
             reads.count_undelivered_events(provider, 10_000)?;
             for undelivered in [EventState::Pending, EventState::Exhausted, EventState::Unaddressed] {

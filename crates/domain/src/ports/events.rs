@@ -149,10 +149,6 @@ pub struct OutboxStatistics {
     pub pending: i64,
     /// When the oldest pending event was created.
     pub oldest_created_at: Option<Timestamp>,
-    /// The number of waiting mails.
-    pub mails_waiting: i64,
-    /// The number of mails that were given up and are still stored.
-    pub mails_given_up: i64,
     /// The age of the oldest open transaction that the event feed and the seals wait for; zero if there is
     /// none.
     pub oldest_transaction_age: Duration,

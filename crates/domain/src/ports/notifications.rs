@@ -47,12 +47,24 @@ pub struct NotificationQuery {
     pub limit: i64,
 }
 
+/// The numbers of notifications of a channel that were not sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnsentNotifications {
+    /// Those that wait for their next attempt.
+    pub waiting: i64,
+    /// Those that were given up and are still stored.
+    pub given_up: i64,
+}
+
 pub trait ReadNotifications {
     /// The notifications that match, newest first.
     fn list_notifications(
         &mut self,
         query: &NotificationQuery,
     ) -> Result<Vec<StoredNotification>, StoreError>;
+
+    /// Counts the notifications of a channel that were not sent.
+    fn count_unsent_notifications(&mut self, channel: Channel) -> Result<UnsentNotifications, StoreError>;
 }
 
 /// The due time of a notification that an operator retries. Such a notification is sent before all others, even

@@ -6,7 +6,6 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     EventQuery, EventWithBody, FeedPage, FeedQuery, Lookup, NewEvent, Outbox, OutboxStatistics, QueuedEvent,
     ReadOutbox, RecordedAttempt, StoreError, Timestamp,
@@ -15,7 +14,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
 use super::{OLDEST_EVENT_ID, Unit, WITHOUT_INDEX, feed_delay_micros};
-use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
+use crate::rows::conditions::{IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::{
     AttemptSummaryRow, DbTimestamp, DeliveryRow, DeliveryStateRow, EventRow, Id, Identifier, QueuedEventRow,
@@ -122,22 +121,17 @@ impl ReadOutbox for Unit<'_> {
 
     fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
-        let mail = Channel::Mail.code();
         let query = format!(
-            "SELECT pending, created_at, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}), \
-             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) FROM \
+            "SELECT pending, created_at FROM \
              (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS queued \
              LEFT JOIN events ON id = oldest"
         ); // ids increase with time
-        let statistics = sql::<(BigInt, Nullable<SqlTimestamp>, BigInt, BigInt)>(&query);
-        let (pending, oldest, mails_waiting, mails_given_up): (i64, Option<DbTimestamp>, i64, i64) =
-            self.query(|conn| statistics.get_result(conn))?;
+        let statistics = sql::<(BigInt, Nullable<SqlTimestamp>)>(&query);
+        let (pending, oldest): (i64, Option<DbTimestamp>) = self.query(|conn| statistics.get_result(conn))?;
         let feed_delay_micros = self.query(feed_delay_micros)?;
         Ok(OutboxStatistics {
             pending,
             oldest_created_at: oldest.map(|oldest| oldest.0),
-            mails_waiting,
-            mails_given_up,
             oldest_transaction_age: Duration::from_micros(feed_delay_micros.try_into().unwrap_or(0)),
         })
     }

@@ -9,7 +9,7 @@ use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, ClaimedNotifications, NewNotification, NotificationClaim, NotificationDeliveries,
     NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE,
-    ReadNotifications, StoreError, StoredNotification, Timestamp,
+    ReadNotifications, StoreError, StoredNotification, Timestamp, UnsentNotifications,
 };
 use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::events::first_id_since;
 use super::{BOUND_VALUES_MAX, Unit, into_id, lock_and_skip_locked, placeholder};
 use crate::failpoint::failpoint;
-use crate::rows::conditions::PENDING;
+use crate::rows::conditions::{GIVEN_UP, PENDING};
 use crate::rows::schema::notifications;
 use crate::rows::{
     DbTimestamp, DeclaredRow, Id, Identifier, NotificationRow, SqlTimestamp, StoredNotificationRow,
@@ -100,6 +100,16 @@ impl ReadNotifications for Unit<'_> {
         }
         let wanted = wanted.order(notifications::id.desc()).limit(query.limit); // ids increase with time
         self.list(StoredNotificationRow::into_stored_notification, |conn| wanted.get_results(conn))
+    }
+
+    fn count_unsent_notifications(&mut self, channel: Channel) -> Result<UnsentNotifications, StoreError> {
+        self.query(super::disable_statement_timeout)?; // after a long outage, many are waiting
+        let count = |state: &str| {
+            format!("(SELECT count(*) FROM notifications WHERE channel = {} AND {state})", channel.code())
+        };
+        let counts = sql::<(BigInt, BigInt)>(&format!("{}, {}", count(PENDING), count(GIVEN_UP)));
+        let (waiting, given_up) = self.query(|conn| diesel::select(counts).get_result(conn))?;
+        Ok(UnsentNotifications { waiting, given_up })
     }
 }
 

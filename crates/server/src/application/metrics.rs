@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    Clock, DurationCounts, LatestAttempts, ProviderHour, Store, StoreError, StoreExt,
+    Clock, DurationCounts, LatestAttempts, ProviderHour, Store, StoreError, StoreExt, UnsentNotifications,
 };
 use guerdon_domain::values::ProviderId;
 use guerdon_mailer::MailerObserver;
@@ -28,8 +29,6 @@ const POINTS_IN_TRANSIT: &str = "guerdon_points_in_transit";
 const PENDING_EVENTS: &str = "guerdon_outbox_pending_events";
 const OLDEST_EVENT_AGE: &str = "guerdon_outbox_oldest_event_age_seconds";
 const OLDEST_TRANSACTION_AGE: &str = "guerdon_event_feed_delay_seconds";
-const PENDING_MAILS: &str = "guerdon_mails_pending";
-const FAILED_MAILS: &str = "guerdon_mails_given_up";
 pub(super) const EXPIRING_SAML_CERTIFICATES: &str = "guerdon_saml_certificates_expiring";
 const BUILD_INFO: &str = "guerdon_build_info";
 const CELL_INFO: &str = "guerdon_cell_info";
@@ -161,8 +160,11 @@ fn describe_delivery_metrics() {
     describe_histogram!(WEBHOOK_ATTEMPT_DURATION, Unit::Seconds, "How long attempts took, by result");
     describe_gauge!(WEBHOOK_ATTEMPTS_IN_FLIGHT, "Attempts in flight");
     describe_counter!(EXHAUSTED_EVENTS, "Events whose final attempt failed, since the start");
-    describe_gauge!(PENDING_MAILS, "Pending mails");
-    describe_gauge!(FAILED_MAILS, "Mails whose final attempt failed");
+    for channel in Channel::ALL {
+        let [waiting, given_up] = unsent_metrics(*channel);
+        describe_gauge!(waiting, format!("Pending {}s", channel.name()));
+        describe_gauge!(given_up, format!("Given-up {}s: their final attempt failed", channel.name()));
+    }
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
 }
 
@@ -189,9 +191,11 @@ fn set_initial_values() {
 /// Measures the outbox and the points in transit.
 pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        Ok((reads.outbox_statistics()?, reads.unfinished_distributions()?))
+        let count_unsent = |channel: &Channel| Ok((*channel, reads.count_unsent_notifications(*channel)?));
+        let unsent: Vec<_> = Channel::ALL.iter().map(count_unsent).collect::<Result<_, StoreError>>()?;
+        Ok((reads.outbox_statistics()?, unsent, reads.unfinished_distributions()?))
     });
-    let (depth, unfinished) = match found {
+    let (depth, unsent, unfinished) = match found {
         Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
         Err(cause) => return log::warn!(cause:%; "cannot count pending events and mails"),
@@ -200,12 +204,22 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
         Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
     });
     gauge!(PENDING_EVENTS).set(to_gauge(depth.pending));
-    gauge!(PENDING_MAILS).set(to_gauge(depth.mails_waiting));
-    gauge!(FAILED_MAILS).set(to_gauge(depth.mails_given_up));
+    for (channel, UnsentNotifications { waiting, given_up }) in unsent {
+        let [waiting_metric, given_up_metric] = unsent_metrics(channel);
+        gauge!(waiting_metric).set(to_gauge(waiting));
+        gauge!(given_up_metric).set(to_gauge(given_up));
+    }
     gauge!(OLDEST_EVENT_AGE).set(age.as_secs_f64());
     gauge!(OLDEST_TRANSACTION_AGE).set(depth.oldest_transaction_age.as_secs_f64());
     gauge!(UNFINISHED_DISTRIBUTIONS).set(to_gauge(unfinished.distributions.len()));
     gauge!(POINTS_IN_TRANSIT).set(to_gauge(unfinished.points));
+}
+
+/// The gauges of the notifications of a channel that wait and that were given up.
+fn unsent_metrics(channel: Channel) -> [&'static str; 2] {
+    match channel {
+        Channel::Mail => ["guerdon_mails_pending", "guerdon_mails_given_up"],
+    }
 }
 
 /// Sets the gauge of maintenance mode.

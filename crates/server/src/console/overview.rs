@@ -22,6 +22,7 @@ const CHART_DAYS: u16 = 30;
 pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, StoreError> {
     let hours = context.reads.service_hours(context.hours_back(i32::from(CHART_DAYS) * 24))?;
     let depth = context.reads.outbox_statistics()?;
+    let mails = context.reads.count_unsent_notifications(Channel::Mail)?;
     let undelivered = context.reads.count_undelivered_events(None, COUNT_MAX)?;
     let first_hour = context.hours_back(i32::from(CHART_HOURS));
     let day = context.reads.provider_hours(None, first_hour)?;
@@ -39,9 +40,9 @@ pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, St
             oldest_pending_at: depth.oldest_created_at.map(to_utc),
         },
         mails: MailCounts {
-            waiting: capped_count(depth.mails_waiting),
+            waiting: capped_count(mails.waiting),
             sent: capped_count(context.reads.count_sent_notifications(Channel::Mail, COUNT_MAX)?),
-            given_up: capped_count(depth.mails_given_up),
+            given_up: capped_count(mails.given_up),
         },
         ledger: LedgerStatus {
             last_seal: seal.map(|seal| Seal {

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{Clock as _, Seal, Setting, Store, StoreError, StoreExt, Timestamp};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -148,12 +149,13 @@ impl StatusSources {
 
     /// Reads the current status. Fails if the database is unavailable.
     pub(crate) fn read_status(&self) -> Result<ServiceStatus, StoreError> {
-        let (maintenance, depth, seal, unfinished) =
+        let (maintenance, depth, mails, seal, unfinished) =
             self.store.read_snapshot(|reads| -> Result<_, StoreError> {
                 let maintenance = reads.get_setting(Setting::Maintenance)?;
                 Ok((
                     maintenance,
                     reads.outbox_statistics()?,
+                    reads.count_unsent_notifications(Channel::Mail)?,
                     reads.last_seal()?,
                     reads.unfinished_distributions()?,
                 ))
@@ -172,7 +174,7 @@ impl StatusSources {
             maintenance: maintenance.as_deref() == Some(Setting::ON),
             events_pending: depth.pending,
             oldest_event_seconds: depth.oldest_created_at.map(age),
-            mails_waiting: depth.mails_waiting,
+            mails_waiting: mails.waiting,
             certificate_expires_at: self.certificate_expires_at().map(|end| Timestamp::new(end).to_string()),
             seal: seal
                 .map(|seal: Seal| SealStatus { sequence: seal.sequence, at: seal.created_at.to_string() }),
