@@ -26,19 +26,35 @@ impl TransferRow {
 
     /// Chains the row as a part of its journal entry.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_number(self.leg);
-        chain.add_bytes(Some(self.company_id.0));
-        chain.add_bytes(Some(self.debit_owner.0));
-        chain.add_number(self.debit_kind);
-        chain.add_number(self.debit_sequence);
-        chain.add_bytes(Some(self.credit_owner.0));
-        chain.add_number(self.credit_kind);
-        chain.add_number(self.credit_sequence);
-        chain.add_number(self.amount);
-        chain.add_number(self.points);
-        chain.add_number(self.points_per_dollar);
-        chain.add_number(self.reason);
-        chain.add_number(self.created_at.0.unix_micros());
+        let Self {
+            journal_entry_id: _,
+            leg,
+            company_id,
+            debit_owner,
+            debit_kind,
+            debit_sequence,
+            credit_owner,
+            credit_kind,
+            credit_sequence,
+            amount,
+            points,
+            points_per_dollar,
+            reason,
+            created_at,
+        } = self;
+        chain.add_number(*leg);
+        chain.add_bytes(Some(company_id.0));
+        chain.add_bytes(Some(debit_owner.0));
+        chain.add_number(*debit_kind);
+        chain.add_number(*debit_sequence);
+        chain.add_bytes(Some(credit_owner.0));
+        chain.add_number(*credit_kind);
+        chain.add_number(*credit_sequence);
+        chain.add_number(*amount);
+        chain.add_number(*points);
+        chain.add_number(*points_per_dollar);
+        chain.add_number(*reason);
+        chain.add_number(created_at.0.unix_micros());
     }
 }
 
@@ -56,9 +72,20 @@ impl RecognitionRow {
 
     /// Chains the parts of the row that never change and are in no transfer, as a part of its journal entry.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_number(self.leg);
-        chain.add_bytes(Some(self.id.0));
-        chain.add_bytes(Some(self.receiver_id.0));
+        let Self {
+            journal_entry_id: _,
+            leg,
+            id,
+            company_id: _,
+            sender_id: _,
+            receiver_id,
+            share: _,
+            message: _,
+            created_at: _,
+        } = self;
+        chain.add_number(*leg);
+        chain.add_bytes(Some(id.0));
+        chain.add_bytes(Some(receiver_id.0));
     }
 
     /// Whether it matches the journal entry that sent it.
@@ -113,13 +140,25 @@ impl SealRow {
 
     /// Adds the row, except its head, to the hash chain, after the rows that this seal covers.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_number(self.sequence);
-        chain.add_number(self.journal_before);
-        chain.add_number(self.journal_entries);
-        chain.add_number(self.audit_before);
-        chain.add_number(self.audit_entries);
-        chain.add_number(self.events);
-        chain.add_bytes(Some(&self.events_digest));
-        chain.add_number(self.created_at.0.unix_micros());
+        let Self {
+            sequence,
+            format: _,
+            journal_before,
+            journal_entries,
+            audit_before,
+            audit_entries,
+            events,
+            events_digest,
+            head: _,
+            created_at,
+        } = self;
+        chain.add_number(*sequence);
+        chain.add_number(*journal_before);
+        chain.add_number(*journal_entries);
+        chain.add_number(*audit_before);
+        chain.add_number(*audit_entries);
+        chain.add_number(*events);
+        chain.add_bytes(Some(events_digest));
+        chain.add_number(created_at.0.unix_micros());
     }
 }

@@ -48,17 +48,30 @@ impl<'a> AuditEntryRow<'a> {
 
     /// Adds the whole row to the hash chain.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(Some(self.id.0));
-        chain.add_number(self.actor);
-        chain.add_bytes(self.reference.as_deref());
-        chain.add_bytes(self.idempotency_key.as_deref());
-        chain.add_number(self.action);
-        chain.add_bytes(self.company_id.map(|company_id| company_id.0));
-        chain.add_bytes(self.provider_id.map(|provider_id| provider_id.0));
-        chain.add_bytes(self.object_id.map(|object_id| object_id.0));
-        chain.add_bytes(Some(self.detail.as_bytes()));
-        chain.add_bytes(self.state_digest.as_deref());
-        chain.add_number(self.created_at.0.unix_micros());
+        let Self {
+            id,
+            actor,
+            reference,
+            idempotency_key,
+            action,
+            company_id,
+            provider_id,
+            object_id,
+            detail,
+            state_digest,
+            created_at,
+        } = self;
+        chain.add_bytes(Some(id.0));
+        chain.add_number(*actor);
+        chain.add_bytes(reference.as_deref());
+        chain.add_bytes(idempotency_key.as_deref());
+        chain.add_number(*action);
+        chain.add_bytes(company_id.map(|company_id| company_id.0));
+        chain.add_bytes(provider_id.map(|provider_id| provider_id.0));
+        chain.add_bytes(object_id.map(|object_id| object_id.0));
+        chain.add_bytes(Some(detail.as_bytes()));
+        chain.add_bytes(state_digest.as_deref());
+        chain.add_number(created_at.0.unix_micros());
     }
 
     /// The subject of the entry's state digest; `None` for actions that leave no state.

@@ -170,23 +170,42 @@ impl<'a> JournalEntryRow<'a> {
 
     /// Adds the whole row to the hash chain. Its transfers and its recognitions follow.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(Some(self.id.0));
-        chain.add_bytes(Some(self.company_id.0));
-        chain.add_bytes(Some(self.provider_id.0));
-        chain.add_bytes(self.reference.as_deref());
-        chain.add_bytes(self.idempotency_key.as_deref());
-        chain.add_bytes(self.subject_id.map(|subject_id| subject_id.0));
-        chain.add_bytes(self.occasion_id.map(|occasion_id| occasion_id.0));
-        chain.add_bytes(self.due_on.as_deref());
-        chain.add_digest(self.message.as_deref());
-        chain.add_number(self.kind);
-        chain.add_number(self.actor);
-        chain.add_number(self.points_per_dollar);
-        chain.add_number(self.points);
-        chain.add_number(self.legs);
-        chain.add_number(self.wallet.unwrap_or(0));
-        chain.add_number(self.share.map_or(-1, i64::from));
-        chain.add_number(self.created_at.0.unix_micros());
+        let Self {
+            id,
+            company_id,
+            provider_id,
+            kind,
+            actor,
+            reference,
+            idempotency_key,
+            points_per_dollar,
+            subject_id,
+            occasion_id,
+            wallet,
+            points,
+            share,
+            message,
+            due_on,
+            legs,
+            created_at,
+        } = self;
+        chain.add_bytes(Some(id.0));
+        chain.add_bytes(Some(company_id.0));
+        chain.add_bytes(Some(provider_id.0));
+        chain.add_bytes(reference.as_deref());
+        chain.add_bytes(idempotency_key.as_deref());
+        chain.add_bytes(subject_id.map(|subject_id| subject_id.0));
+        chain.add_bytes(occasion_id.map(|occasion_id| occasion_id.0));
+        chain.add_bytes(due_on.as_deref());
+        chain.add_digest(message.as_deref());
+        chain.add_number(*kind);
+        chain.add_number(*actor);
+        chain.add_number(*points_per_dollar);
+        chain.add_number(*points);
+        chain.add_number(*legs);
+        chain.add_number(wallet.unwrap_or(0));
+        chain.add_number(share.map_or(-1, i64::from));
+        chain.add_number(created_at.0.unix_micros());
     }
 
     pub(crate) fn to_journal_entry(&self) -> Result<JournalEntry, StoreError> {

@@ -14,7 +14,7 @@ pub(crate) const FIRST_HEAD: [u8; 32] = [0; 32];
 /// The number of bytes that are buffered before they are digested.
 const BUFFER_BYTES: usize = 16_384;
 
-/// A seal that is being computed.
+/// A seal that is being computed. Rows are destructured where they are added, so that no new column is left out by mistake.
 pub(crate) struct SealChain {
     digest: Context,
     buffer: Vec<u8>,
