@@ -67,7 +67,7 @@ impl Attack {
         report.operations = service.count_responses(&[])?;
         let acknowledged = service.count_responses(&ACKNOWLEDGED_RECOGNITIONS)?;
         let recorded = context.sql_client()?.run_sql(RECORDED_RECOGNITIONS)?;
-        report.lost = acknowledged.saturating_sub(recorded.trim().parse()?);
+        report.lost = Some(acknowledged.saturating_sub(recorded.trim().parse()?));
         Ok(report)
     }
 

@@ -284,7 +284,7 @@ fn compare_cells(cells: &[Cell; 2], receiver: &WebhookReceiver, results: Results
         measurements,
         operations,
         faults: results.failovers,
-        lost: whole.lost,
-        duplicated: whole.duplicated,
+        lost: Some(whole.lost),
+        duplicated: Some(whole.duplicated),
     })
 }

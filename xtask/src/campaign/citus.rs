@@ -220,8 +220,8 @@ impl Results {
             measurements,
             operations,
             faults: self.moves + self.kills + self.delays,
-            lost: whole.lost,
-            duplicated: whole.duplicated,
+            lost: Some(whole.lost),
+            duplicated: Some(whole.duplicated),
         })
     }
 }

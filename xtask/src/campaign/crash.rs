@@ -145,8 +145,8 @@ impl Cycles {
             measurements,
             operations: log.requests.len(),
             faults: kills,
-            lost: whole.lost.max(comparison.lost),
-            duplicated: whole.duplicated.max(comparison.duplicated),
+            lost: Some(whole.lost.max(comparison.lost)),
+            duplicated: Some(whole.duplicated.max(comparison.duplicated)),
         }
     }
 }

@@ -102,8 +102,8 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         measurements: summarize_rounds(&results),
         operations: requests.len(),
         faults: results.len(),
-        lost: whole.lost.max(sum(&|round| round.comparison.lost)),
-        duplicated: whole.duplicated.max(sum(&|round| round.comparison.duplicated)),
+        lost: Some(whole.lost.max(sum(&|round| round.comparison.lost))),
+        duplicated: Some(whole.duplicated.max(sum(&|round| round.comparison.duplicated))),
     })
 }
 

@@ -210,8 +210,8 @@ impl Rounds {
             measurements,
             operations: log.requests.len(),
             faults: results.len(),
-            lost: whole.lost.max(comparison.lost),
-            duplicated: whole.duplicated.max(comparison.duplicated),
+            lost: Some(whole.lost.max(comparison.lost)),
+            duplicated: Some(whole.duplicated.max(comparison.duplicated)),
         }
     }
 }

@@ -223,8 +223,8 @@ impl Moves {
             measurements,
             operations: all.len(),
             faults: self.kills.commands + self.kills.services,
-            lost: whole.lost + lost_in_source,
-            duplicated: whole.duplicated,
+            lost: Some(whole.lost + lost_in_source),
+            duplicated: Some(whole.duplicated),
         })
     }
 }

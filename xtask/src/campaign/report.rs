@@ -10,10 +10,10 @@ pub(super) struct Report {
     pub(super) operations: usize,
     /// Faults that were injected, such as kills.
     pub(super) faults: usize,
-    /// Effects that were acknowledged and are missing.
-    pub(super) lost: usize,
-    /// Effects that exist more often than they were requested.
-    pub(super) duplicated: usize,
+    /// Effects that were acknowledged and are missing; `None` if the campaign does not compare.
+    pub(super) lost: Option<usize>,
+    /// Effects that exist more often than they were requested; `None` if the campaign does not compare.
+    pub(super) duplicated: Option<usize>,
 }
 
 /// A result and its bound.
@@ -28,7 +28,7 @@ impl Report {
     /// Returns the number of exceeded bounds. Lost effects count as one, and so do duplicated effects.
     pub(super) fn count_violations(&self) -> usize {
         let exceeded = self.measurements.iter().filter(|measurement| !measurement.holds).count();
-        exceeded + usize::from(self.lost > 0) + usize::from(self.duplicated > 0)
+        exceeded + [self.lost, self.duplicated].into_iter().flatten().filter(|count| *count > 0).count()
     }
 
     /// Adds the results of another part of the campaign.
@@ -37,8 +37,8 @@ impl Report {
         self.measurements.extend(measurements);
         self.operations += operations;
         self.faults += faults;
-        self.lost += lost;
-        self.duplicated += duplicated;
+        self.lost = add_counts(self.lost, lost);
+        self.duplicated = add_counts(self.duplicated, duplicated);
     }
 
     /// Prints each measurement with its bound.
@@ -51,14 +51,20 @@ impl Report {
 
     /// Returns the summary line.
     pub(super) fn format_summary(&self, database: &str, campaign: &str, duration: Duration) -> String {
-        let Self { operations, faults, lost, duplicated, .. } = self;
+        let Self { operations, faults, .. } = self;
+        let compared = [(self.lost, "lost"), (self.duplicated, "duplicated")];
+        let compared: String =
+            compared.iter().filter_map(|(count, what)| Some(format!("{} {what}, ", (*count)?))).collect();
         format!(
-            "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {lost} lost, \
-             {duplicated} duplicated, {} violations",
+            "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {compared}{} violations",
             duration.as_secs(),
             self.count_violations(),
         )
     }
+}
+
+fn add_counts(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    one.into_iter().chain(other).reduce(|one, other| one + other)
 }
 
 impl From<Vec<Measurement>> for Report {
@@ -132,13 +138,21 @@ mod tests {
         assert_eq!(count(Measurement::at_least("a", 85.0, 85.0, " %")), 0);
         assert_eq!(count(Measurement::at_least("a", 84.0, 85.0, " %")), 1);
         assert_eq!(count(Measurement::failure(&anyhow::anyhow!("no service"))), 1);
-        let report = Report { operations: 9, faults: 3, lost: 2, duplicated: 1, ..Report::default() };
+        let (lost, duplicated) = (Some(2), Some(1));
+        let report = Report { operations: 9, faults: 3, lost, duplicated, ..Report::default() };
         let mut whole = Report::from(vec![Measurement::without_bound("a", "")]);
-        whole.add(Report { operations: 1, lost: 1, ..Report::default() });
-        assert_eq!((whole.operations, whole.count_violations()), (1, 1));
+        whole.add(Report { operations: 1, lost: Some(1), ..Report::default() });
+        assert_eq!((whole.operations, whole.lost, whole.count_violations()), (1, Some(1), 1));
+        let summary =
+            |report: Report| report.format_summary("sqlite", "crash", Duration::from_millis(61_900));
         assert_eq!(
-            report.format_summary("sqlite", "crash", Duration::from_millis(61_900)),
+            summary(report),
             "campaign crash on sqlite: 61 s, 9 operations, 3 faults, 2 lost, 1 duplicated, 2 violations"
+        );
+        assert_eq!(
+            summary(Report::default()),
+            "campaign crash on sqlite: 61 s, 0 operations, 0 faults, 0 violations",
+            "nothing was compared"
         );
     }
 }

@@ -74,9 +74,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     Ok(Report {
         measurements,
         operations: acknowledged + refused_count,
-        lost: acknowledged.saturating_sub(added),
+        lost: Some(acknowledged.saturating_sub(added)),
         // A request without a 201 may have been executed.
-        duplicated: added.saturating_sub(acknowledged + refused_count + broken.len()),
+        duplicated: Some(added.saturating_sub(acknowledged + refused_count + broken.len())),
         ..Report::default()
     })
 }

@@ -110,8 +110,8 @@ impl Rounds {
             measurements,
             operations: self.log.requests.len(),
             faults: self.restore_times.len(),
-            lost: self.lost + self.comparison.lost.max(self.whole.lost),
-            duplicated: self.comparison.duplicated.max(self.whole.duplicated),
+            lost: Some(self.lost + self.comparison.lost.max(self.whole.lost)),
+            duplicated: Some(self.comparison.duplicated.max(self.whole.duplicated)),
         }
     }
 }
