@@ -20,7 +20,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let tidy = || tidy::run(workspace);
     let docs = || {
         let mut cargo = workspace.workspace_command(&["doc", "--no-deps"]);
-        run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+        run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))?;
+        publish::check_documentation_links(workspace)
     };
     let packaging = || packaging::run(workspace);
     let deny = || deny::run(workspace, &deny::Arguments {});

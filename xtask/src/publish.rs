@@ -1,4 +1,5 @@
-//! Checks that each published crate can be packaged and built separately, and has few dependencies.
+//! Checks that each published crate can be packaged and built separately, has few dependencies, and links to existing
+//! pages of its documentation.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -30,6 +31,26 @@ pub(crate) fn check_packages(workspace: &Workspace) -> Result<()> {
     publish.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     publish.arg("--target-dir").arg(target.path());
     run_command(publish.args(PUBLISHED.iter().flat_map(|package| ["--package", package])))
+}
+
+/// Checks that the links to docs.rs in the READMEs of published crates, which crates.io shows too, name pages and items
+/// that exist in the documentation of the workspace.
+pub(crate) fn check_documentation_links(workspace: &Workspace) -> Result<()> {
+    for package in PUBLISHED {
+        let folder = package.trim_start_matches("guerdon-");
+        let readme = workspace.root.join("crates").join(folder).join("README.md");
+        let text = std::fs::read_to_string(&readme).with_context(|| readme.display().to_string())?;
+        let prefix = format!("https://docs.rs/{package}/latest/");
+        let links =
+            text.split(&prefix).skip(1).map(|rest| rest.split_whitespace().next().unwrap_or_default());
+        for link in links {
+            let (page, item) = link.split_once('#').unwrap_or((link, ""));
+            let html = std::fs::read_to_string(workspace.target.join("doc").join(page)).unwrap_or_default();
+            let is_found = html.contains(&format!("id=\"{item}\"")) || item.is_empty() && !html.is_empty();
+            ensure!(is_found, "crates/{folder}/README.md: the documentation has no {link}");
+        }
+    }
+    Ok(())
 }
 
 fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Result<usize> {
