@@ -1,6 +1,7 @@
 //! Events and emails: each is claimed by one process at a time and settled only by the holder of its lease.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
@@ -8,7 +9,7 @@ use guerdon_domain::notifications::{Channel, Notification, NotifiedCompany, Reci
 use guerdon_domain::ports::{
     Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, EventQuery, NewNotification, NotificationClaim,
     NotificationOutcome, RETRIED_NOTIFICATION_DUE, ReplayQuery, Settlement, StoreError, StoreExt as _,
-    Timestamp, Tx,
+    Timestamp, Tx, UnsentNotificationCounts,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::Sender;
@@ -353,6 +354,29 @@ pub fn reserve_notification(id: CompanyId) -> Notification {
     Notification::CertificateExpiring { company, expires_at: Timestamp::UNIX_EPOCH, has_expired: true }
 }
 
+pub fn new_mail(
+    fixture: &LedgerFixture,
+    number: u64,
+    provider_id: ProviderId,
+    created_at: Timestamp,
+) -> NewNotification {
+    NewNotification {
+        id: lease_id(number),
+        company_id: fixture.company,
+        provider_id,
+        recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
+        notification: reserve_notification(fixture.company),
+        created_at,
+    }
+}
+
+/// Queues an email of the fixture's provider for each number.
+pub fn queue_mails(fixture: &LedgerFixture, numbers: RangeInclusive<u64>, created_at: Timestamp) {
+    let mails: Vec<NewNotification> =
+        numbers.map(|number| new_mail(fixture, number, fixture.provider, created_at)).collect();
+    fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
+}
+
 pub fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {
     NotificationClaim {
         channel: Channel::Mail,
@@ -368,16 +392,8 @@ pub fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit
 fn a_mail_is_claimed_once_and_settled_by_its_holder() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        let mail = |number| NewNotification {
-            id: lease_id(number),
-            company_id: fixture.company,
-            provider_id: fixture.provider,
-            recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
-            notification: reserve_notification(fixture.company),
-            created_at: at,
-        };
-        let mails = [mail(1), mail(2), mail(3)];
-        fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
+        queue_mails(fixture, 1..=3, at);
+        let count_unsent = || fixture.read_snapshot(|reads| reads.count_unsent_notifications(Channel::Mail));
         let until = at + Duration::from_secs(120);
         let claim = |at, number| {
             fixture
@@ -388,6 +404,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         };
         assert_eq!(claim(at, 10).len(), 3);
         assert_eq!(claim(at, 11).len(), 0);
+        assert_eq!(count_unsent(), UnsentNotificationCounts { waiting: 3, given_up: 0 });
         let settle = |id, number, outcome| {
             fixture
                 .store
@@ -397,6 +414,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         settle(1, 10, NotificationOutcome::Sent);
         settle(2, 10, NotificationOutcome::GivenUp);
         settle(3, 11, NotificationOutcome::Sent); // does not hold the lease
+        assert_eq!(count_unsent(), UnsentNotificationCounts { waiting: 1, given_up: 1 });
         assert_eq!(
             fixture.store.transaction(|tx| tx.next_notification_due(Channel::Mail)).unwrap(),
             Some(until)

@@ -2,32 +2,18 @@
 
 use std::time::Duration;
 
-use guerdon_domain::notifications::{Channel, Recipient};
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    NewNotification, NotificationClaim, NotificationOutcome, NotificationQuery, NotificationState,
-    StoreExt as _, Timestamp,
+    NotificationClaim, NotificationOutcome, NotificationQuery, NotificationState, StoreExt as _, Timestamp,
 };
 use guerdon_domain::values::EmailAddress;
 use uuid::Uuid;
 
-use crate::deliveries::{claim_of_mails, current_time, lease_id, reserve_notification};
+use crate::deliveries::{claim_of_mails, current_time, lease_id, new_mail, queue_mails};
 use crate::support::{LedgerFixture, on_each_database};
 
 const LEASE: Duration = Duration::from_secs(120);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(3_600);
-
-fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
-    let mail = |number| NewNotification {
-        id: lease_id(number),
-        company_id: fixture.company,
-        provider_id: fixture.provider,
-        recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
-        notification: reserve_notification(fixture.company),
-        created_at,
-    };
-    let mails: Vec<NewNotification> = (1..=count).map(mail).collect();
-    fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
-}
 
 /// Inserts this number of copies of the only queued email.
 fn copy_mail(fixture: &LedgerFixture, copies: usize) {
@@ -73,14 +59,7 @@ fn providers_take_turns() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
         let (first, second) = (fixture.provider, fixture.create_provider());
-        let mail = |number, provider_id| NewNotification {
-            id: lease_id(number),
-            company_id: fixture.company,
-            provider_id,
-            recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
-            notification: reserve_notification(fixture.company),
-            created_at: at,
-        };
+        let mail = |number, provider| new_mail(fixture, number, provider, at);
         let mails: Vec<_> =
             (1..=6).map(|number| mail(number, first)).chain([mail(7, second), mail(8, second)]).collect();
         fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
@@ -104,7 +83,7 @@ fn providers_take_turns() {
 fn a_release_does_not_count_as_an_attempt() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        queue_mails(fixture, 1, at);
+        queue_mails(fixture, 1..=1, at);
         assert_eq!(claim_mails(fixture, at, 10, 1), [(lease_id(1), 0)]);
         settle_mail(fixture, 1, 10, NotificationOutcome::RetryAt(at));
         assert_eq!(claim_mails(fixture, at, 11, 1), [(lease_id(1), 1)]);
@@ -119,7 +98,7 @@ fn a_release_does_not_count_as_an_attempt() {
 fn a_mail_that_cannot_be_read_does_not_block_the_others() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        queue_mails(fixture, 2, at);
+        queue_mails(fixture, 1..=2, at);
         let damage = |id: &str| format!("UPDATE notifications SET notification = '{{}}' WHERE id = {id}");
         let id = lease_id(1).simple();
         fixture.database.execute_sql(&damage(&format!("x'{id}'")), &damage(&format!("'{id}'")));
@@ -137,7 +116,7 @@ fn mails_are_rescheduled_after_the_clock_was_set_back() {
     on_each_database(|fixture| {
         let now = current_time(fixture);
         let ahead = now + Duration::from_secs(12 * 3_600);
-        queue_mails(fixture, 2, ahead);
+        queue_mails(fixture, 1..=2, ahead);
         assert_eq!(claim_mails(fixture, ahead, 10, 1), [(lease_id(1), 0)]);
         assert_eq!(reschedule_mails(fixture, ahead), 0, "the clock was not set back");
         assert_eq!(reschedule_mails(fixture, now), 2, "one claimed, one waiting");
@@ -152,7 +131,7 @@ fn mails_are_rescheduled_after_the_clock_was_set_back() {
 fn a_small_clock_difference_reschedules_no_mail() {
     on_each_database(|fixture| {
         let now = current_time(fixture);
-        queue_mails(fixture, 2, now);
+        queue_mails(fixture, 1..=2, now);
         assert_eq!(claim_mails(fixture, now, 10, 2).len(), 2);
         settle_mail(fixture, 1, 10, NotificationOutcome::RetryAt(now + RETRY_WAIT_MAX));
         assert_eq!(reschedule_mails(fixture, now - time::Duration::seconds(59)), 0);
@@ -164,7 +143,7 @@ fn a_small_clock_difference_reschedules_no_mail() {
 fn more_mails_to_an_address_than_one_statement_binds_are_deleted_together() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        queue_mails(fixture, 1, at);
+        queue_mails(fixture, 1..=1, at);
         copy_mail(fixture, 33_000); // SQLite binds at most 32,766 values
         let address = EmailAddress::parse("a@example.com").unwrap();
         let deleted =

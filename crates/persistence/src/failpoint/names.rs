@@ -15,6 +15,8 @@ pub enum Place {
     Delivery,
     /// While events are settled on SQLite.
     DeliveryOnSqlite,
+    /// While notifications are claimed or settled.
+    Notification,
     /// While SQLite is migrated.
     MigrationOfSqlite,
     /// While PostgreSQL is migrated.
@@ -41,7 +43,7 @@ const fn infallible(name: &'static str, place: Place) -> Failpoint {
 }
 
 /// All failpoints, in the order in which an operation passes them.
-pub const FAILPOINTS: [Failpoint; 45] = [
+pub const FAILPOINTS: [Failpoint; 48] = [
     infallible("engine.take", Place::Command),
     infallible("sqlite.wait", Place::CommandOnSqlite),
     fallible("sqlite.begin", Place::CommandOnSqlite),
@@ -79,6 +81,9 @@ pub const FAILPOINTS: [Failpoint; 45] = [
     fallible("sqlite.settle.attempt", Place::DeliveryOnSqlite),
     fallible("sqlite.settle.delivery", Place::DeliveryOnSqlite),
     fallible("settlement.written", Place::Delivery),
+    fallible("notification.select", Place::Notification),
+    fallible("notification.lease", Place::Notification),
+    fallible("notification.settle", Place::Notification),
     fallible("sqlite.migrate.step", Place::MigrationOfSqlite),
     fallible("sqlite.migrate.record", Place::MigrationOfSqlite),
     fallible("sqlite.migrate.commit", Place::MigrationOfSqlite),

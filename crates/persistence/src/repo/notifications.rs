@@ -9,7 +9,7 @@ use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, ClaimedNotifications, NewNotification, NotificationClaim, NotificationDeliveries,
     NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE,
-    ReadNotifications, StoreError, StoredNotification, Timestamp, UnsentNotifications,
+    ReadNotifications, StoreError, StoredNotification, Timestamp, UnsentNotificationCounts,
 };
 use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
@@ -102,14 +102,17 @@ impl ReadNotifications for Unit<'_> {
         self.list(StoredNotificationRow::into_stored_notification, |conn| wanted.get_results(conn))
     }
 
-    fn count_unsent_notifications(&mut self, channel: Channel) -> Result<UnsentNotifications, StoreError> {
+    fn count_unsent_notifications(
+        &mut self,
+        channel: Channel,
+    ) -> Result<UnsentNotificationCounts, StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, many are waiting
         let count = |state: &str| {
             format!("(SELECT count(*) FROM notifications WHERE channel = {} AND {state})", channel.code())
         };
         let counts = sql::<(BigInt, BigInt)>(&format!("{}, {}", count(PENDING), count(GIVEN_UP)));
         let (waiting, given_up) = self.query(|conn| diesel::select(counts).get_result(conn))?;
-        Ok(UnsentNotifications { waiting, given_up })
+        Ok(UnsentNotificationCounts { waiting, given_up })
     }
 }
 
@@ -146,6 +149,7 @@ impl NotificationDeliveries for Unit<'_> {
             lock_and_skip_locked("notifications")
         );
         let rows: Vec<StoredNotificationRow> = self.query(|conn| {
+            failpoint("notification.select")?;
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(provider))
                 .bind::<SmallInt, _>(claim.channel.code())
@@ -156,6 +160,7 @@ impl NotificationDeliveries for Unit<'_> {
         let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
         if !ids.is_empty() {
             self.query(|conn| {
+                failpoint("notification.lease")?;
                 diesel::update(notifications::table.filter(notifications::id.eq_any(&ids)))
                     .set((
                         notifications::lease_id.eq(Some(Id(claim.lease))),
@@ -191,6 +196,7 @@ impl NotificationDeliveries for Unit<'_> {
         };
         let attempts = i16::from(!matches!(outcome, NotificationOutcome::Released(_)));
         self.execute(|conn| {
+            failpoint("notification.settle")?;
             diesel::update(notifications::table.find(Id(id)))
                 .filter(notifications::lease_id.eq(Some(Id(lease))))
                 .set((

@@ -3,14 +3,15 @@
 use std::cell::Cell;
 
 use guerdon_persistence::testing::{
-    Failpoint, Fault, InjectedError, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
+    Failpoint, Fault, InjectedError, Place, TestDatabase, clear_all, create_postgres, create_sqlite,
+    hit_counts, inject,
 };
 
 use super::child::{received_task, run_passing_child};
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
 use super::{failpoints_at, survivable_faults};
-use crate::support::LedgerFixture;
+use crate::support::{FixtureIds, LedgerFixture};
 
 pub const PLACES_ON_SQLITE: [Place; 2] = [Place::Command, Place::CommandOnSqlite];
 pub const PLACES_ON_POSTGRES: [Place; 2] = [Place::Command, Place::CommandOnPostgres];
@@ -42,9 +43,30 @@ fn check_fault(
     }
 }
 
-fn check_failpoint(failpoint: &Failpoint, is_embedded: bool) -> usize {
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
-    let users = Users::create(&fixture, "all");
+/// A database with users. No connection to it is open, so that it can be copied.
+struct Template {
+    database: TestDatabase,
+    ids: FixtureIds,
+    users: String,
+}
+
+impl Template {
+    fn create(is_embedded: bool) -> Self {
+        let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+        let (ids, users) = (fixture.fixture_ids(), Users::create(&fixture, "all").to_text());
+        let LedgerFixture { database, store, commands, background, .. } = fixture;
+        drop((store, commands, background));
+        Self { database, ids, users }
+    }
+
+    fn open_copy(&self) -> (LedgerFixture, Users) {
+        let fixture = LedgerFixture::reopen(self.database.duplicate(), &self.ids, 1);
+        (fixture, Users::from_text(&self.users))
+    }
+}
+
+fn check_failpoint(failpoint: &Failpoint, template: &Template) -> usize {
+    let (fixture, users) = template.open_copy();
     let mut cases = 0;
     for fault in survivable_faults(failpoint) {
         // In a full batch, one kind of error is enough.
@@ -64,9 +86,8 @@ fn check_failpoint(failpoint: &Failpoint, is_embedded: bool) -> usize {
 
 /// Injects an error at the first statement, then at the second, and so on, until a run has fewer statements. Returns
 /// the number of statements.
-fn check_each_statement(is_embedded: bool) -> usize {
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
-    let users = Users::create(&fixture, "all");
+fn check_each_statement(template: &Template) -> usize {
+    let (fixture, users) = template.open_copy();
     let check = |passes: usize| {
         let tag = format!("statement-{passes}");
         let users = users.with_new_user_to_delete(&fixture, &tag);
@@ -82,8 +103,9 @@ fn child_checks_errors_and_panics_of_commands() {
     let is_embedded = task["database"] == "sqlite";
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };
     let failpoints = failpoints_at(&places);
-    let cases: usize = failpoints.iter().map(|failpoint| check_failpoint(failpoint, is_embedded)).sum();
-    let statements = check_each_statement(is_embedded);
+    let template = Template::create(is_embedded);
+    let cases: usize = failpoints.iter().map(|failpoint| check_failpoint(failpoint, &template)).sum();
+    let statements = check_each_statement(&template);
     assert!(statements > 20, "{statements}");
     println!("{} failpoints, {cases} cases, {statements} statements", failpoints.len());
 }

@@ -2,7 +2,6 @@
 //! attempt counts once.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{
@@ -16,7 +15,7 @@ use uuid::Uuid;
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
-use super::{failpoints_at, survivable_faults};
+use super::{catch_failure, count_rows, failpoints_at, survivable_faults};
 use crate::deliveries::{create_events, current_time, new_settlement};
 use crate::support::LedgerFixture;
 
@@ -73,15 +72,6 @@ fn claim_when_unlocked(fixture: &LedgerFixture, number: u64) -> Vec<ClaimedEvent
     }
 }
 
-/// Runs a unit of work that may fail or panic. `None` if it did.
-fn attempt<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok)
-}
-
-fn count(fixture: &LedgerFixture, from: &str) -> usize {
-    usize::try_from(fixture.database.count_rows(from)).unwrap()
-}
-
 /// Claims and settles new events while a fault is injected, and then again without.
 fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &str, fault: Fault) {
     let receiver = fixture.create_user(&format!("receiver-{lease}"));
@@ -89,16 +79,16 @@ fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &s
     for _ in 0..events {
         fixture.send_recognition(Sender::Company(fixture.company), &[receiver], 1).unwrap();
     }
-    let attempts_before = count(fixture, "attempts");
+    let attempts_before = count_rows(fixture, "attempts");
     let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
     let hits_before = hits();
     inject(failpoint, fault).unwrap();
-    let claimed = attempt(|| try_claim(fixture, lease));
+    let claimed = catch_failure(|| try_claim(fixture, lease));
     clear_all();
     // After a commit, a claim or settlement has taken effect although it failed.
     let is_committed = failpoint.ends_with(".committed");
     if claimed.is_none() {
-        let leased = count(fixture, "deliveries WHERE lease_id IS NOT NULL");
+        let leased = count_rows(fixture, "deliveries WHERE lease_id IS NOT NULL");
         assert_eq!(leased, if is_committed { events } else { 0 }, "{failpoint}: a partial claim");
     }
     if is_committed {
@@ -110,16 +100,16 @@ fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &s
     assert_eq!((claimed.len(), distinct.len()), (events, events), "{failpoint}");
     let settlements = settlements_for(fixture, &claimed, lease);
     inject(failpoint, fault).unwrap();
-    let settled = attempt(|| try_settle(fixture, &settlements));
-    let recorded = count(fixture, "attempts") - attempts_before;
+    let settled = catch_failure(|| try_settle(fixture, &settlements));
+    let recorded = count_rows(fixture, "attempts") - attempts_before;
     let is_settled = settled.is_some() || is_committed;
     assert!(recorded == if is_settled { events } else { 0 }, "{failpoint}: a partial settlement");
     clear_all();
     assert!(hits() > hits_before, "{failpoint} was not passed");
     try_settle(fixture, &settlements).unwrap(); // the dispatcher repeats a settlement until it succeeds
-    let recorded = count(fixture, "attempts") - attempts_before;
+    let recorded = count_rows(fixture, "attempts") - attempts_before;
     assert_eq!(recorded, events, "{failpoint}: each attempt counts once");
-    assert_eq!(count(fixture, "deliveries WHERE state <> 2 OR attempts <> 1"), 0, "{failpoint}");
+    assert_eq!(count_rows(fixture, "deliveries WHERE state <> 2 OR attempts <> 1"), 0, "{failpoint}");
     assert_eq!(fixture.audit_ledger(), []);
 }
 
@@ -182,8 +172,8 @@ fn a_kill_while_delivering_loses_and_duplicates_no_event() {
                 let claimed = claim_when_unlocked(&reopened, generation);
                 assert_eq!(claimed.len(), events, "{}", failpoint.name);
                 try_settle(&reopened, &settlements_for(&reopened, &claimed, generation)).unwrap();
-                assert_eq!(count(&reopened, "attempts"), events, "{}", failpoint.name);
-                assert_eq!(count(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0);
+                assert_eq!(count_rows(&reopened, "attempts"), events, "{}", failpoint.name);
+                assert_eq!(count_rows(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0);
                 assert_eq!(reopened.audit_ledger(), []);
             }
         }

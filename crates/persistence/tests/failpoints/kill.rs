@@ -83,7 +83,7 @@ fn child_is_killed_while_it_executes_commands() {
     let Some(failpoint) = task.get("failpoint") else { return };
     let size = size_from_text(&task["size"]);
     let mix = Mix::for_failpoint(failpoint, size);
-    let users = Users::create(&fixture, generation);
+    let users = Users::from_text(&task["users"]).with_new_user_to_delete(&fixture, generation);
     let run = Run::prepare(&fixture, &users, generation, size, mix);
     let journal = folder.join(generation);
     for line in [generation, &format!("{size:?}"), failpoint, &users.to_text(), &run.rows_before()] {
@@ -99,10 +99,12 @@ fn child_is_killed_while_it_executes_commands() {
 fn kill_at_each_failpoint(is_embedded: bool) -> usize {
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
     let ids = ids_to_text(&fixture.fixture_ids());
+    let users = Users::create(&fixture, "all").to_text();
     let LedgerFixture { database, store, commands, background, .. } = fixture;
     drop((store, commands, background)); // the child processes open the database, one at a time
     let folder = tempfile::tempdir().unwrap();
-    let common = [("url", database.url.as_str()), ("ids", &ids), ("folder", folder.path().to_str().unwrap())];
+    let folder_name = folder.path().to_str().unwrap();
+    let common = [("url", database.url.as_str()), ("ids", &ids), ("users", &users), ("folder", folder_name)];
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };
     let mut generation = 0;
     for failpoint in failpoints_at(&places) {

@@ -10,16 +10,21 @@ mod commands;
 mod delivery;
 mod kill;
 mod migration;
+mod notification;
 mod run;
 mod shared_commit;
 mod test_command;
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use guerdon_domain::ports::StoreError;
 use guerdon_persistence::testing::{
     FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Place, covers_postgres, covers_sqlite,
 };
+
+use crate::support::LedgerFixture;
 
 /// The faults of a failpoint that do not end the process.
 fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
@@ -48,6 +53,15 @@ fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
 
 fn failpoints_at(places: &[Place]) -> Vec<&'static Failpoint> {
     FAILPOINTS.iter().filter(|failpoint| places.contains(&failpoint.place)).collect()
+}
+
+/// Runs a unit of work into which a fault may be injected. Returns `None` if it failed or panicked.
+fn catch_failure<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok)
+}
+
+fn count_rows(fixture: &LedgerFixture, from: &str) -> usize {
+    usize::try_from(fixture.database.count_rows(from)).unwrap()
 }
 
 /// The databases of this run.
