@@ -41,16 +41,33 @@ pub(crate) fn check_documentation_links(workspace: &Workspace) -> Result<()> {
         let readme = workspace.root.join("crates").join(folder).join("README.md");
         let text = std::fs::read_to_string(&readme).with_context(|| readme.display().to_string())?;
         let prefix = format!("https://docs.rs/{package}/latest/");
-        let links =
-            text.split(&prefix).skip(1).map(|rest| rest.split_whitespace().next().unwrap_or_default());
-        for link in links {
+        for name in linked_items(&text) {
+            let is_defined = text.contains(&format!("\n[`{name}`]: https://"));
+            ensure!(
+                is_defined,
+                "crates/{folder}/README.md: crates.io shows [`{name}`] without a link: add its URL"
+            );
+        }
+        let ends_link = |character: char| character.is_whitespace() || character == ')';
+        for link in text.split(&prefix).skip(1).filter_map(|rest| rest.split(ends_link).next()) {
             let (page, item) = link.split_once('#').unwrap_or((link, ""));
             let html = std::fs::read_to_string(workspace.target.join("doc").join(page)).unwrap_or_default();
             let is_found = html.contains(&format!("id=\"{item}\"")) || item.is_empty() && !html.is_empty();
-            ensure!(is_found, "crates/{folder}/README.md: the documentation has no {link}");
+            ensure!(
+                is_found,
+                "crates/{folder}/README.md links to {link}, which the documentation does not have"
+            );
         }
     }
     Ok(())
+}
+
+/// Returns the items that a README links without a target, as rustdoc permits: [`Item`]. Code blocks are skipped.
+fn linked_items(readme: &str) -> Vec<&str> {
+    let prose = readme.split("\n```").step_by(2);
+    let after_brackets = prose.flat_map(|part| part.split("[`").skip(1));
+    let links = after_brackets.filter_map(|rest| rest.split_once("`]"));
+    links.filter(|(_, after)| !after.starts_with(['(', '['])).map(|(name, _)| name).collect()
 }
 
 fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Result<usize> {

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature enables an item
 
 #[cfg(not(any(feature = "blocking", feature = "async")))]
 compile_error!("enable the feature `blocking` or the feature `async`");

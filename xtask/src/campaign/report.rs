@@ -10,9 +10,11 @@ pub(super) struct Report {
     pub(super) operations: usize,
     /// Faults that were injected, such as kills.
     pub(super) faults: usize,
-    /// Effects that were acknowledged and are missing; `None` if the campaign does not compare.
+    /// Effects that were acknowledged and are missing; `None` if the campaign does not compare responses with the
+    /// database.
     pub(super) lost: Option<usize>,
-    /// Effects that exist more often than they were requested; `None` if the campaign does not compare.
+    /// Effects that exist more often than they were requested; `None` if the campaign does not compare responses with the
+    /// database.
     pub(super) duplicated: Option<usize>,
 }
 

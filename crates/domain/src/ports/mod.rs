@@ -77,7 +77,7 @@ pub use locks::{LockableRow, Locks};
 pub use notifications::{
     ClaimedNotification, ClaimedNotifications, NotificationClaim, NotificationDeliveries, NotificationOutbox,
     NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications,
-    StoredNotification, UnsentNotifications,
+    StoredNotification, UnsentNotificationCounts,
 };
 pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};

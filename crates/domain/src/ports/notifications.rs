@@ -47,12 +47,12 @@ pub struct NotificationQuery {
     pub limit: i64,
 }
 
-/// The numbers of notifications of a channel that were not sent.
+/// The number of a channel's notifications that were not sent, by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UnsentNotifications {
-    /// Those that wait for their next attempt.
+pub struct UnsentNotificationCounts {
+    /// Those that wait for the next attempt, or are claimed for one.
     pub waiting: i64,
-    /// Those that were given up and are still stored.
+    /// Those that were given up after the final attempt, and are still stored.
     pub given_up: i64,
 }
 
@@ -64,7 +64,10 @@ pub trait ReadNotifications {
     ) -> Result<Vec<StoredNotification>, StoreError>;
 
     /// Counts the notifications of a channel that were not sent.
-    fn count_unsent_notifications(&mut self, channel: Channel) -> Result<UnsentNotifications, StoreError>;
+    fn count_unsent_notifications(
+        &mut self,
+        channel: Channel,
+    ) -> Result<UnsentNotificationCounts, StoreError>;
 }
 
 /// The due time of a notification that an operator retries. Such a notification is sent before all others, even

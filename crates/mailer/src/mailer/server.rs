@@ -5,10 +5,11 @@ use guerdon_domain::values::ProviderId;
 
 use super::schedule::{RETRY_WAIT_MAX, RETRY_WAIT_MIN, retry_wait};
 
-/// After the batches of this many providers ended with failures, all mails wait.
+/// All mails wait after the batches of this many providers ended with failures and the server accepted or refused no mail
+/// in between.
 const FAILING_PROVIDERS_MAX: usize = 3;
 
-/// The number of consecutive failures of the mail server, and when it is tried next.
+/// The consecutive failures of the mail server, the providers whose mails fail, and when mails may be sent again.
 #[derive(Debug, Default)]
 pub(super) struct ServerAvailability {
     failures: u32,
@@ -29,7 +30,8 @@ impl ServerAvailability {
         *self = Self::default();
     }
 
-    /// Ends the unavailability. Which providers' mails fail is not forgotten.
+    /// Ends the wait, and resets the number of consecutive failures of the server. Keeps the providers whose mails fail,
+    /// because the server has not accepted or refused a mail.
     pub(super) fn end_outage(&mut self) {
         self.failures = 0;
         self.unavailable_until = None;
@@ -44,8 +46,8 @@ impl ServerAvailability {
         until
     }
 
-    /// Records that a batch of a provider ended with failures. All mails wait for [`RETRY_WAIT_MIN`] if this happens to
-    /// several providers, or to one provider again: then the server is probably the cause.
+    /// Records that a batch of a provider ended with failures. All mails wait for [`RETRY_WAIT_MIN`] after this has happened
+    /// to [`FAILING_PROVIDERS_MAX`] providers, or twice to one of them: the server is then probably the cause.
     pub(super) fn record_failing_provider(&mut self, provider: ProviderId, now: Timestamp) {
         let is_known = self.failing_providers.contains(&provider);
         self.failing_providers.push(provider);

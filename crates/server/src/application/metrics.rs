@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    Clock, DurationCounts, LatestAttempts, ProviderHour, Store, StoreError, StoreExt, UnsentNotifications,
+    Clock, DurationCounts, LatestAttempts, ProviderHour, Store, StoreError, StoreExt,
+    UnsentNotificationCounts,
 };
 use guerdon_domain::values::ProviderId;
 use guerdon_mailer::MailerObserver;
@@ -161,9 +162,13 @@ fn describe_delivery_metrics() {
     describe_gauge!(WEBHOOK_ATTEMPTS_IN_FLIGHT, "Attempts in flight");
     describe_counter!(EXHAUSTED_EVENTS, "Events whose final attempt failed, since the start");
     for channel in Channel::ALL {
-        let [waiting, given_up] = unsent_metrics(*channel);
-        describe_gauge!(waiting, format!("Pending {}s", channel.name()));
-        describe_gauge!(given_up, format!("Given-up {}s: their final attempt failed", channel.name()));
+        let [waiting, given_up] = unsent_metric_names(*channel);
+        let channel = channel.name();
+        describe_gauge!(waiting, format!("Pending notifications of the channel {channel}"));
+        describe_gauge!(
+            given_up,
+            format!("Notifications of the channel {channel} whose final attempt failed")
+        );
     }
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
 }
@@ -204,8 +209,8 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
         Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
     });
     gauge!(PENDING_EVENTS).set(to_gauge(depth.pending));
-    for (channel, UnsentNotifications { waiting, given_up }) in unsent {
-        let [waiting_metric, given_up_metric] = unsent_metrics(channel);
+    for (channel, UnsentNotificationCounts { waiting, given_up }) in unsent {
+        let [waiting_metric, given_up_metric] = unsent_metric_names(channel);
         gauge!(waiting_metric).set(to_gauge(waiting));
         gauge!(given_up_metric).set(to_gauge(given_up));
     }
@@ -215,8 +220,8 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     gauge!(POINTS_IN_TRANSIT).set(to_gauge(unfinished.points));
 }
 
-/// The gauges of the notifications of a channel that wait and that were given up.
-fn unsent_metrics(channel: Channel) -> [&'static str; 2] {
+/// The names of the gauges for a channel's pending and given-up notifications.
+fn unsent_metric_names(channel: Channel) -> [&'static str; 2] {
     match channel {
         Channel::Mail => ["guerdon_mails_pending", "guerdon_mails_given_up"],
     }
