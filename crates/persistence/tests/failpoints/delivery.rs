@@ -8,6 +8,7 @@ use guerdon_domain::ports::{
     ClaimRequest, ClaimedEvent, DeliveryOutcome, Settlement, StoreError, StoreExt as _,
 };
 use guerdon_domain::recognitions::Sender;
+use guerdon_domain::values::UserId;
 use guerdon_persistence::testing::{
     FAILPOINTS, Failpoint, Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
 };
@@ -73,12 +74,10 @@ fn claim_when_unlocked(fixture: &LedgerFixture, number: u64) -> Vec<ClaimedEvent
 }
 
 /// Claims and settles new events while a fault is injected, and then again without.
-fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &str, fault: Fault) {
-    let receiver = fixture.create_user(&format!("receiver-{lease}"));
+fn check_fault(fixture: &LedgerFixture, receivers: &[UserId], lease: u64, (failpoint, fault): (&str, Fault)) {
+    let events = receivers.len();
     fixture.deposit_points(1_000);
-    for _ in 0..events {
-        fixture.send_recognition(Sender::Company(fixture.company), &[receiver], 1).unwrap();
-    }
+    fixture.send_recognition(Sender::Company(fixture.company), receivers, 1).unwrap();
     let attempts_before = count_rows(fixture, "attempts");
     let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
     let hits_before = hits();
@@ -119,11 +118,13 @@ fn child_checks_errors_and_panics_of_deliveries() {
     let is_embedded = task["database"] == "sqlite";
     let mut lease = 0;
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let receivers: Vec<UserId> =
+        (0..COUNTS[1]).map(|number| fixture.create_user(&format!("receiver-{number}"))).collect();
     for failpoint in delivery_failpoints(is_embedded) {
         for fault in survivable_faults(failpoint) {
             for events in COUNTS {
                 lease += 1;
-                check_fault(&fixture, events, lease, failpoint.name, fault);
+                check_fault(&fixture, &receivers[..events], lease, (failpoint.name, fault));
             }
         }
     }
