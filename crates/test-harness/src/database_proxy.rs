@@ -1,5 +1,5 @@
 //! A proxy between a service and PostgreSQL that injects faults into their connections: the server commits, but the
-//! service receives no acknowledgement; connections break, are refused, or transmit nothing.
+//! service receives no acknowledgement; connections break, are refused or rejected, or transmit nothing.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -7,12 +7,17 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
 use tempfile::TempDir;
 
 /// The name of PostgreSQL's socket file in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
+/// How long a client may take to send its first message.
+const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The fields of the error `too_many_connections`.
+const TOO_MANY_CLIENTS: [&str; 4] = ["SFATAL", "VFATAL", "C53300", "Msorry, too many clients already"];
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// The prefix of a statement that records attempts.
 const RECORD_ATTEMPTS_SQL: &[u8] = b"INSERT INTO attempts";
@@ -27,6 +32,8 @@ pub enum ConnectionFault {
     LostCommits,
     /// New connections are refused.
     Refused,
+    /// New connections get the error of a server whose connections are all in use.
+    TooManyClients,
     /// Nothing is transmitted, and no connection is closed. Connections that lost data stay silent.
     BlackHole,
 }
@@ -69,6 +76,10 @@ impl DatabaseProxy {
             for client in listener.incoming().map_while(Result::ok) {
                 if all.has_fault(ConnectionFault::Refused) {
                     continue; // closes it
+                }
+                if all.has_fault(ConnectionFault::TooManyClients) {
+                    std::thread::spawn(move || reject_client(client));
+                    continue;
                 }
                 // If the server does not listen, the connection is closed.
                 let _closed = UnixStream::connect(&server).map(|server| all.relay_connection(client, server));
@@ -182,6 +193,16 @@ impl ProxyState {
         commits.lost.fetch_add(usize::from(is_lost), Ordering::Relaxed);
         is_lost
     }
+}
+
+/// Reads the first message of a client, and responds with an error (ErrorResponse in PostgreSQL's protocol).
+fn reject_client(mut client: UnixStream) -> std::io::Result<()> {
+    client.set_read_timeout(Some(FIRST_MESSAGE_TIMEOUT))?;
+    let _count = client.read(&mut [0; 1024])?;
+    let fields: Vec<u8> =
+        TOO_MANY_CLIENTS.iter().flat_map(|field| [field.as_bytes(), &[0]].concat()).collect();
+    let length = u32::try_from(fields.len() + 5).unwrap_or(u32::MAX).to_be_bytes();
+    client.write_all(&[b"E", &length[..], &fields, &[0]].concat())
 }
 
 /// Closes both directions, unless the other side has already done so.

@@ -58,9 +58,14 @@ impl Fault {
             DiskFault::SyncErrors,
             DiskFault::SlowSync,
             DiskFault::ReadErrors,
+            DiskFault::ShortWrites,
         ];
-        let connections =
-            [ConnectionFault::LostCommits, ConnectionFault::Refused, ConnectionFault::BlackHole];
+        let connections = [
+            ConnectionFault::LostCommits,
+            ConnectionFault::Refused,
+            ConnectionFault::TooManyClients,
+            ConnectionFault::BlackHole,
+        ];
         let specific: Vec<Self> = match database {
             Database::Sqlite => disk.map(Self::Disk).into(),
             Database::Postgres => [Self::CutConnections, Self::RestartedServer, Self::FrozenServer]
@@ -78,8 +83,10 @@ impl Fault {
             Self::Disk(DiskFault::SyncErrors) => "I/O errors in fsync",
             Self::Disk(DiskFault::SlowSync) => "slow fsync",
             Self::Disk(DiskFault::ReadErrors) => "I/O errors in reads",
+            Self::Disk(DiskFault::ShortWrites) => "partial writes",
             Self::Connections(ConnectionFault::LostCommits) => "acknowledgements of commits lost",
             Self::Connections(ConnectionFault::Refused) => "connections cut and refused",
+            Self::Connections(ConnectionFault::TooManyClients) => "connections cut, none free",
             Self::Connections(ConnectionFault::BlackHole) => "connections silent, then cut",
             Self::CutConnections => "connections cut",
             Self::RestartedServer => "PostgreSQL restarted",
@@ -114,7 +121,7 @@ impl Fault {
             Self::Connections(fault) => {
                 let proxy = proxy()?;
                 proxy.set_fault(Some(fault));
-                if fault == ConnectionFault::Refused {
+                if matches!(fault, ConnectionFault::Refused | ConnectionFault::TooManyClients) {
                     proxy.cut_connections();
                 }
                 std::thread::sleep(duration);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4, READ_ERROR = 5 };
+enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4, READ_ERROR = 5, SHORT_WRITE = 6 };
 
 struct control {
     volatile int64_t clock_offset_seconds;
@@ -51,6 +51,11 @@ static int fails_to_write(int file) {
     return 1;
 }
 
+/* How many of these bytes a write may write. */
+static size_t limit_write(int file, size_t count) {
+    return count > 1 && fault_of(file) == SHORT_WRITE ? count / 2 : count;
+}
+
 static int fails_to_sync(int file) {
     int64_t fault = fault_of(file);
     if (fault == SLOW_SYNC) usleep(200000);
@@ -86,15 +91,15 @@ int ftruncate64(int file, off64_t length) {
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
-    return fails_to_write(file) ? -1 : syscall(SYS_write, file, bytes, count);
+    return fails_to_write(file) ? -1 : syscall(SYS_write, file, bytes, limit_write(file, count));
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
-    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, count, offset);
+    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, limit_write(file, count), offset);
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
-    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, count, offset);
+    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, limit_write(file, count), offset);
 }
 
 int fsync(int file) { return fails_to_sync(file) ? -1 : syscall(SYS_fsync, file); }

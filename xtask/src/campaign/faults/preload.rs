@@ -24,6 +24,8 @@ pub(super) enum DiskFault {
     SlowSync,
     /// Reads fail with an I/O error.
     ReadErrors,
+    /// Each write writes only half of its bytes.
+    ShortWrites,
 }
 
 /// The library and its control file.
@@ -67,6 +69,7 @@ impl PreloadedFaults {
             Some(DiskFault::SyncErrors) => 3,
             Some(DiskFault::SlowSync) => 4,
             Some(DiskFault::ReadErrors) => 5,
+            Some(DiskFault::ShortWrites) => 6,
         };
         Ok(self.control_file.write_all_at(&code.to_ne_bytes(), 8)?)
     }
@@ -101,6 +104,9 @@ mod tests {
         assert!(run("echo x | dd of=guerdon.db bs=1 count=1 conv=fsync").is_err());
         faults.set_disk_fault(Some(DiskFault::ReadErrors)).unwrap();
         assert!(run("dd if=guerdon.db of=/dev/null").is_err() && run(write).is_ok());
+        faults.set_disk_fault(Some(DiskFault::ShortWrites)).unwrap();
+        let script = "import os; print(os.write(os.open('guerdon.db', os.O_WRONLY), b'abcd'))";
+        assert_eq!(run(&format!("python3 -c \"{script}\"")).unwrap().trim(), "2");
         faults.set_disk_fault(None).unwrap();
         assert!(run(write).is_ok());
         let seconds = || run("date +%s").unwrap().trim().parse::<i64>().unwrap();
