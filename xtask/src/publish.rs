@@ -62,7 +62,7 @@ pub(crate) fn check_documentation_links(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Returns the items in brackets and backticks without a target, which rustdoc links by itself. Skips code blocks.
+/// Returns the items in brackets and backticks without a target. Only rustdoc links these. Skips code blocks.
 fn linked_items(readme: &str) -> Vec<&str> {
     let prose = readme.split("\n```").step_by(2);
     let after_brackets = prose.flat_map(|part| part.split("[`").skip(1));
