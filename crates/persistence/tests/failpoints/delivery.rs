@@ -23,6 +23,8 @@ use crate::support::LedgerFixture;
 /// The test that the killed child processes run.
 const KILLED_CHILD: &str = "failpoints::delivery::child_is_killed_while_it_delivers";
 const LEASE: Duration = Duration::from_secs(60);
+/// The distance between the numbers of the leases of the first and the second claim of an event.
+const SECOND_CLAIM: u64 = 1_000_000;
 /// The numbers of events that are delivered together.
 const COUNTS: [usize; 2] = [1, 32];
 
@@ -94,7 +96,10 @@ fn check_fault(fixture: &LedgerFixture, receivers: &[UserId], lease: u64, (failp
         fixture.clock.set_time(current_time(fixture) + LEASE);
     }
     // A failed claim that was not committed holds no lease, so the events can be claimed again immediately.
-    let claimed = claimed.unwrap_or_else(|| try_claim(fixture, lease).unwrap());
+    let (claimed, lease) = match claimed {
+        Some(claimed) => (claimed, lease),
+        None => (try_claim(fixture, lease + SECOND_CLAIM).unwrap(), lease + SECOND_CLAIM),
+    };
     let distinct: BTreeSet<_> = claimed.iter().map(|event| event.id).collect();
     assert_eq!((claimed.len(), distinct.len()), (events, events), "{failpoint}");
     let settlements = settlements_for(fixture, &claimed, lease);
@@ -170,9 +175,10 @@ fn a_kill_while_delivering_loses_and_duplicates_no_event() {
                 run_killed_child(KILLED_CHILD, &task);
                 // The next generation starts after the leases of the killed process have ended.
                 let reopened = open_fixture(&database.url, &ids, &of_parent);
-                let claimed = claim_when_unlocked(&reopened, generation);
+                let lease = generation + SECOND_CLAIM;
+                let claimed = claim_when_unlocked(&reopened, lease);
                 assert_eq!(claimed.len(), events, "{}", failpoint.name);
-                try_settle(&reopened, &settlements_for(&reopened, &claimed, generation)).unwrap();
+                try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
                 assert_eq!(count_rows(&reopened, "attempts"), events, "{}", failpoint.name);
                 assert_eq!(count_rows(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0);
                 assert_eq!(reopened.audit_ledger(), []);
