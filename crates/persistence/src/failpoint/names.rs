@@ -43,7 +43,7 @@ const fn infallible(name: &'static str, place: Place) -> Failpoint {
 }
 
 /// All failpoints, in the order in which an operation passes them.
-pub const FAILPOINTS: [Failpoint; 48] = [
+pub const FAILPOINTS: [Failpoint; 50] = [
     infallible("engine.take", Place::Command),
     infallible("sqlite.wait", Place::CommandOnSqlite),
     fallible("sqlite.begin", Place::CommandOnSqlite),
@@ -88,10 +88,12 @@ pub const FAILPOINTS: [Failpoint; 48] = [
     fallible("sqlite.migrate.record", Place::MigrationOfSqlite),
     fallible("sqlite.migrate.commit", Place::MigrationOfSqlite),
     fallible("sqlite.migrate.committed", Place::MigrationOfSqlite),
+    fallible("postgres.migrate.start", Place::MigrationOfPostgres),
     fallible("postgres.migrate.statement", Place::MigrationOfPostgres),
     fallible("postgres.migrate.index", Place::MigrationOfPostgres),
     fallible("postgres.migrate.batch", Place::MigrationOfPostgres),
     fallible("postgres.migrate.record", Place::MigrationOfPostgres),
+    fallible("postgres.migrate.partitions", Place::MigrationOfPostgres),
 ];
 
 /// A deliberate defect.

@@ -59,9 +59,7 @@ pub(super) fn migrate_postgres(
     for migration in &pending {
         runner.apply_migration(migration)?;
     }
-    if !pending.is_empty() {
-        runner.create_event_partitions()?;
-    }
+    runner.create_event_partitions()?;
     if journal_positions::is_behind(&mut runner.conn)? {
         journal_positions::continue_positions(&mut runner.conn, known)?;
     }
@@ -121,7 +119,8 @@ impl MigrationRunner {
         let (name, steps) = (pending.migration.name, pending.script.steps.len());
         let is_one_transaction = matches!(pending.script.steps.as_slice(), [MigrationStep::Transaction(_)]);
         if !is_one_transaction && !pending.was_started {
-            self.conn.batch_execute(&pending.record_statement(0)).map_err(|e| migration_error(&e))?; // its floor applies from now on
+            let record = pending.record_statement(0); // its floor applies from now on
+            record_start(&mut self.conn, &record).map_err(|e| migration_error(&e))?;
         }
         for (number, step) in (1..).zip(&pending.script.steps).skip(pending.steps_done) {
             if steps > 1 {
@@ -149,12 +148,17 @@ impl MigrationRunner {
         Ok(())
     }
 
-    /// Creates the first partitions of the events, so that the service never starts without them.
+    /// Creates the first partitions of the events, so that the service never starts without them. They may also be missing
+    /// from a migrated database, if the process that migrated it was killed.
     fn create_event_partitions(&mut self) -> Result<(), OpenError> {
-        let has_events = diesel::dsl::sql::<Bool>("to_regclass('events_default') IS NOT NULL");
+        let lacks_partitions = diesel::dsl::sql::<Bool>(
+            "to_regclass('events_default') IS NOT NULL AND NOT EXISTS (SELECT FROM pg_inherits \
+             WHERE inhparent = to_regclass('events') AND inhrelid <> to_regclass('events_default'))",
+        );
         let created = self.run_with_lock_timeout("event partitions", |conn| {
-            if !diesel::select(has_events.clone()).get_result::<bool>(conn)? {
-                return Ok(0); // a test has replaced the program's migrations
+            failpoint("postgres.migrate.partitions")?;
+            if !diesel::select(lacks_partitions.clone()).get_result::<bool>(conn)? {
+                return Ok(0); // they exist, or a test has replaced the program's migrations
             }
             let now: DbTimestamp =
                 diesel::select(diesel::dsl::sql::<SqlTimestamp>("CURRENT_TIMESTAMP")).get_result(conn)?;
@@ -305,6 +309,12 @@ impl MigrationRunner {
         );
         diesel::select(query).get_result(&mut self.conn).unwrap_or_default()
     }
+}
+
+/// Records that a migration has started.
+fn record_start(conn: &mut Conn, record: &str) -> QueryResult<()> {
+    failpoint("postgres.migrate.start")?;
+    conn.batch_execute(record)
 }
 
 /// Records that a step is done.

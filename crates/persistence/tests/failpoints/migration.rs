@@ -76,6 +76,11 @@ fn attempt(migrate: impl FnOnce() -> Result<Vec<String>, OpenError>) -> bool {
 fn assert_complete_schema(database: &TestDatabase) {
     let store = open(&database.database_url(), Access::Command).unwrap();
     assert_eq!(store.check_schema().unwrap(), [""; 0]);
+    if !database.is_embedded() {
+        let partitions =
+            "pg_inherits WHERE inhparent = 'events'::regclass AND inhrelid <> 'events_default'::regclass";
+        assert!(database.count_rows(partitions) > 0, "no partitions of events");
+    }
 }
 
 /// Injects faults into migrations of a small table with every kind of step.
@@ -161,12 +166,13 @@ fn a_kill_at_any_step_of_a_migration_can_be_retried() {
             migrate_with(&database.database_url(), &steps(is_embedded), RETRIES).unwrap();
             assert_eq!(database.count_rows(COMPLETE), 4, "{}", failpoint.name);
         }
-        let (failpoint, all_passes) = if is_embedded {
-            ("sqlite.migrate.step", &["0"][..])
+        let kills = if is_embedded {
+            &[("sqlite.migrate.step", "0")][..]
         } else {
-            ("postgres.migrate.statement", &["0", "7", "50"][..])
+            let statement = "postgres.migrate.statement";
+            &[(statement, "0"), (statement, "7"), (statement, "50"), ("postgres.migrate.partitions", "0")][..]
         };
-        for passes in all_passes {
+        for (failpoint, passes) in kills {
             let database = empty(is_embedded);
             let task = [("url", database.url.as_str()), ("failpoint", failpoint), ("passes", passes)];
             run_killed_child(KILLED_CHILD, &[&task[..], &[("migrations", "all")]].concat());
