@@ -81,3 +81,12 @@ fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Re
         text.lines().filter_map(|line| line.split_once(' ').map(|(name, _)| name)).collect();
     Ok(packages.len())
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn links_with_a_target_and_code_need_no_definition() {
+        let readme = "[`A`], [`B::c`](x.md) and [`D`][d]\n\n```\n[`E`]\n```\n\n[`F::g`].\n";
+        assert_eq!(super::linked_items(readme), ["A", "F::g"]);
+    }
+}

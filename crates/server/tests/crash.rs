@@ -10,7 +10,7 @@ use guerdon_test_harness::Signal;
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
-const CYCLES: usize = 10;
+const CYCLES: usize = 20;
 const CLIENTS: usize = 6;
 const POINTS: i64 = 3;
 
@@ -83,7 +83,7 @@ fn run_until_killed(service: &mut TestService, sample: &SampleCompany, cycle: us
         let is_loaded = || sent_requests.lock().unwrap().len() > CLIENTS;
         wait_until("requests should be acknowledged", || is_loaded().then_some(()));
         // tidy: the load runs for a different time each cycle before the kill
-        std::thread::sleep(Duration::from_millis(14 * u64::try_from(cycle).unwrap()));
+        std::thread::sleep(Duration::from_millis(7 * u64::try_from(cycle).unwrap()));
         service.running.send_signal(Signal::KILL).unwrap();
         stop.store(true, Ordering::Relaxed);
     });

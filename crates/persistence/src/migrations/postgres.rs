@@ -119,7 +119,7 @@ impl MigrationRunner {
         let (name, steps) = (pending.migration.name, pending.script.steps.len());
         let is_one_transaction = matches!(pending.script.steps.as_slice(), [MigrationStep::Transaction(_)]);
         if !is_one_transaction && !pending.was_started {
-            let record = pending.record_statement(0); // its floor applies from now on
+            let record = pending.record_statement(0);
             record_start(&mut self.conn, &record).map_err(|e| migration_error(&e))?;
         }
         for (number, step) in (1..).zip(&pending.script.steps).skip(pending.steps_done) {
@@ -311,7 +311,7 @@ impl MigrationRunner {
     }
 }
 
-/// Records that a migration has started.
+/// Records that a migration has started. Its floor applies from then on.
 fn record_start(conn: &mut Conn, record: &str) -> QueryResult<()> {
     failpoint("postgres.migrate.start")?;
     conn.batch_execute(record)

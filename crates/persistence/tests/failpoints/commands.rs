@@ -3,15 +3,14 @@
 use std::cell::Cell;
 
 use guerdon_persistence::testing::{
-    Failpoint, Fault, InjectedError, Place, TestDatabase, clear_all, create_postgres, create_sqlite,
-    hit_counts, inject,
+    Failpoint, Fault, InjectedError, Place, TestDatabase, clear_all, hit_counts, inject,
 };
 
 use super::child::{received_task, run_passing_child};
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
 use super::{failpoints_at, survivable_faults};
-use crate::support::{FixtureIds, LedgerFixture};
+use crate::support::{FixtureIds, LedgerFixture, create_database};
 
 pub const PLACES_ON_SQLITE: [Place; 2] = [Place::Command, Place::CommandOnSqlite];
 pub const PLACES_ON_POSTGRES: [Place; 2] = [Place::Command, Place::CommandOnPostgres];
@@ -52,11 +51,9 @@ struct Template {
 
 impl Template {
     fn create(is_embedded: bool) -> Self {
-        let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+        let fixture = LedgerFixture::new(create_database(is_embedded));
         let (ids, users) = (fixture.fixture_ids(), Users::create(&fixture, "all").to_text());
-        let LedgerFixture { database, store, commands, background, .. } = fixture;
-        drop((store, commands, background));
-        Self { database, ids, users }
+        Self { database: fixture.close(), ids, users }
     }
 
     fn open_copy(&self) -> (LedgerFixture, Users) {

@@ -9,16 +9,14 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::UserId;
-use guerdon_persistence::testing::{
-    FAILPOINTS, Failpoint, Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
-};
+use guerdon_persistence::testing::{FAILPOINTS, Failpoint, Fault, Place, clear_all, hit_counts, inject};
 use uuid::Uuid;
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
 use super::{catch_failure, count_rows, failpoints_at, survivable_faults};
 use crate::deliveries::{create_events, current_time, new_settlement};
-use crate::support::LedgerFixture;
+use crate::support::{LedgerFixture, create_database};
 
 /// The test that the killed child processes run.
 const KILLED_CHILD: &str = "failpoints::delivery::child_is_killed_while_it_delivers";
@@ -122,7 +120,7 @@ fn child_checks_errors_and_panics_of_deliveries() {
     let Some(task) = received_task() else { return };
     let is_embedded = task["database"] == "sqlite";
     let mut lease = 0;
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let fixture = LedgerFixture::new(create_database(is_embedded));
     let receivers: Vec<UserId> =
         (0..COUNTS[1]).map(|number| fixture.create_user(&format!("receiver-{number}"))).collect();
     for failpoint in delivery_failpoints(is_embedded) {
@@ -162,12 +160,10 @@ fn a_kill_while_delivering_loses_and_duplicates_no_event() {
         let mut generation = 0;
         for failpoint in delivery_failpoints(is_embedded) {
             for events in COUNTS {
-                let fixture =
-                    LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+                let fixture = LedgerFixture::new(create_database(is_embedded));
                 create_events(&fixture, events);
                 let ids = ids_to_text(&fixture.fixture_ids());
-                let LedgerFixture { database, store, commands, background, .. } = fixture;
-                drop((store, commands, background)); // the child process opens the database
+                let database = fixture.close();
                 generation += 2;
                 let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
                 let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];

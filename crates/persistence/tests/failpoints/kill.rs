@@ -7,14 +7,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
-use guerdon_persistence::testing::{Failpoint, Fault, TestDatabase, create_postgres, create_sqlite, inject};
+use guerdon_persistence::testing::{Failpoint, Fault, TestDatabase, inject};
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::commands::{PLACES_ON_POSTGRES, PLACES_ON_SQLITE};
 use super::failpoints_at;
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
-use crate::support::{FixtureIds, LedgerFixture};
+use crate::support::{FixtureIds, LedgerFixture, create_database};
 
 /// The test that the child processes run.
 const CHILD: &str = "failpoints::kill::child_is_killed_while_it_executes_commands";
@@ -97,11 +97,10 @@ fn child_is_killed_while_it_executes_commands() {
 
 /// Kills a process at each failpoint. Returns the number of kills.
 fn kill_at_each_failpoint(is_embedded: bool) -> usize {
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let fixture = LedgerFixture::new(create_database(is_embedded));
     let ids = ids_to_text(&fixture.fixture_ids());
     let users = Users::create(&fixture, "all").to_text();
-    let LedgerFixture { database, store, commands, background, .. } = fixture;
-    drop((store, commands, background)); // the child processes open the database, one at a time
+    let database = fixture.close();
     let folder = tempfile::tempdir().unwrap();
     let folder_name = folder.path().to_str().unwrap();
     let common = [("url", database.url.as_str()), ("ids", &ids), ("users", &users), ("folder", folder_name)];

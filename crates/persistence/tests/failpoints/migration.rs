@@ -1,16 +1,16 @@
 //! Faults at each step of a migration: a migration that is run again completes the schema.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use guerdon_persistence::testing::{
-    Fault, InjectedError, LockRetryPolicy, Migration, Place, TestDatabase, clear_all, create_postgres,
-    create_sqlite, execute_on_file, hit_counts, inject, migrate_with,
+    Fault, InjectedError, LockRetryPolicy, Migration, Place, TestDatabase, clear_all, execute_on_file,
+    hit_counts, inject, migrate_with,
 };
-use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
-use super::{failpoints_at, survivable_faults};
+use super::{catch_failure, failpoints_at, survivable_faults};
+use crate::support::create_database;
 
 /// The test that the killed child processes run.
 const KILLED_CHILD: &str = "failpoints::migration::child_is_killed_while_it_migrates";
@@ -43,7 +43,7 @@ const COMPLETE: &str = "things WHERE half = id / 2 AND name IS NULL";
 
 /// An empty database.
 fn empty(is_embedded: bool) -> TestDatabase {
-    let database = if is_embedded { create_sqlite() } else { create_postgres() };
+    let database = create_database(is_embedded);
     remove_everything(&database);
     database
 }
@@ -68,11 +68,6 @@ fn places(is_embedded: bool) -> [Place; 1] {
     [if is_embedded { Place::MigrationOfSqlite } else { Place::MigrationOfPostgres }]
 }
 
-/// Runs a migration that may fail or panic. Returns whether it succeeded.
-fn attempt(migrate: impl FnOnce() -> Result<Vec<String>, OpenError>) -> bool {
-    catch_unwind(AssertUnwindSafe(migrate)).is_ok_and(|migrated| migrated.is_ok())
-}
-
 fn assert_complete_schema(database: &TestDatabase) {
     let store = open(&database.database_url(), Access::Command).unwrap();
     assert_eq!(store.check_schema().unwrap(), [""; 0]);
@@ -95,7 +90,7 @@ fn check_steps(is_embedded: bool) -> usize {
             let hits = || hit_counts().get(failpoint.name).copied().unwrap_or_default();
             let hits_before = hits();
             inject(failpoint.name, fault).unwrap();
-            attempt(|| migrate_with(&url, &known, RETRIES));
+            catch_failure(|| migrate_with(&url, &known, RETRIES));
             clear_all();
             assert!(hits() > hits_before, "{} was not passed", failpoint.name);
             migrate_with(&url, &known, RETRIES).unwrap();
@@ -114,7 +109,7 @@ fn check_each_statement(failpoint: &str, is_embedded: bool) -> usize {
     let url = database.database_url();
     let fails = |passes: usize| {
         inject(failpoint, Fault::FailsAfter { passes, error: InjectedError::Broken }).unwrap();
-        let is_done = attempt(|| migrate(&url));
+        let is_done = catch_failure(|| migrate(&url)).is_some();
         clear_all();
         !is_done
     };

@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use guerdon_domain::ports::StoreError;
 use guerdon_persistence::testing::{
     FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Place, covers_postgres, covers_sqlite,
 };
@@ -55,8 +54,8 @@ fn failpoints_at(places: &[Place]) -> Vec<&'static Failpoint> {
     FAILPOINTS.iter().filter(|failpoint| places.contains(&failpoint.place)).collect()
 }
 
-/// Runs a unit of work into which a fault may be injected. Returns `None` if it failed or panicked.
-fn catch_failure<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Option<T> {
+/// Runs work into which a fault may be injected. Returns `None` if it failed or panicked.
+fn catch_failure<T, E>(work: impl FnOnce() -> Result<T, E>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok)
 }
 

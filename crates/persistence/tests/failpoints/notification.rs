@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{NotificationOutcome, StoreError, StoreExt as _};
-use guerdon_persistence::testing::{
-    FAILPOINTS, Failpoint, Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
-};
+use guerdon_persistence::testing::{FAILPOINTS, Failpoint, Fault, Place, clear_all, hit_counts, inject};
 use uuid::Uuid;
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
 use super::{catch_failure, count_rows, survivable_faults};
 use crate::deliveries::{claim_of_mails, current_time, lease_id, queue_mails};
-use crate::support::LedgerFixture;
+use crate::support::{LedgerFixture, create_database};
 
 const LEASE: Duration = Duration::from_secs(120);
 /// The number of emails that are claimed together.
@@ -91,7 +89,7 @@ fn check_fault(fixture: &LedgerFixture, case: u64, failpoint: &str, fault: Fault
 fn child_checks_errors_and_panics_of_notifications() {
     let Some(task) = received_task() else { return };
     let is_embedded = task["database"] == "sqlite";
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let fixture = LedgerFixture::new(create_database(is_embedded));
     let mut case = 0;
     for failpoint in notification_failpoints(is_embedded) {
         for fault in survivable_faults(failpoint) {
@@ -126,11 +124,10 @@ fn child_is_killed_while_it_settles_mail() {
 /// Kills a process at a failpoint that it has already passed `passes` times. After the lease has expired, another process
 /// sends the remaining emails.
 fn check_kill(is_embedded: bool, failpoint: &Failpoint, passes: usize, generation: u32) {
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let fixture = LedgerFixture::new(create_database(is_embedded));
     queue_mails(&fixture, 1..=BATCH, current_time(&fixture));
     let ids = ids_to_text(&fixture.fixture_ids());
-    let LedgerFixture { database, store, commands, background, .. } = fixture;
-    drop((store, commands, background)); // the child process opens the database
+    let database = fixture.close();
     let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
     let passes_text = passes.to_string();
     let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];

@@ -109,8 +109,7 @@ fn a_kill_in_a_shared_commit_undoes_all_of_its_units() {
     for failpoint in failpoints_at(&[Place::SharedCommit]) {
         let fixture = LedgerFixture::new(create_sqlite());
         let ids = ids_to_text(&fixture.fixture_ids());
-        let LedgerFixture { database, store, commands, background, .. } = fixture;
-        drop((store, commands, background)); // the child process opens the database
+        let database = fixture.close();
         let task = [("url", database.url.as_str()), ("ids", &ids), ("failpoint", failpoint.name)];
         run_killed_child("failpoints::shared_commit::child_is_killed_in_a_shared_commit", &task);
         let reopened = open_fixture(&database.url, &ids, "2");

@@ -4,15 +4,14 @@
 //! Mutants are global to a process, so each runs in a child process.
 
 use guerdon_persistence::testing::{
-    Database, Fault, InjectedError, MUTANTS, Mutant, clear_all, create_postgres, create_sqlite, inject,
-    start_mutant,
+    Database, Fault, InjectedError, MUTANTS, Mutant, clear_all, inject, start_mutant,
 };
 
 use super::driver::Driver;
 use super::{SEED, find_all_anomalies};
 use crate::failpoints::child::{received_task, run_passing_child};
 use crate::failpoints::databases;
-use crate::support::LedgerFixture;
+use crate::support::{LedgerFixture, create_database};
 
 const CHILD: &str = "history::mutants::child_searches_for_anomalies";
 /// The operations of one history.
@@ -30,7 +29,7 @@ fn find_anomalies_of(
     is_embedded: bool,
     seed: u64,
 ) -> Vec<String> {
-    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let fixture = LedgerFixture::new(create_database(is_embedded));
     let driver = Driver::new(&fixture);
     let start = || {
         if let Some(failpoint) = failing {

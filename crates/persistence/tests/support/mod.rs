@@ -35,7 +35,7 @@ use guerdon_domain::values::{
 };
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::OpenDatabase;
-use guerdon_persistence::testing::{TestDatabase, create_databases};
+use guerdon_persistence::testing::{TestDatabase, create_databases, create_postgres, create_sqlite};
 use uuid::Uuid;
 
 /// A clock that advances by one microsecond per call.
@@ -136,12 +136,16 @@ pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
 fn test_and_audit(fixture: LedgerFixture, test: &impl Fn(&LedgerFixture)) {
     test(&fixture);
     assert_eq!(fixture.audit_ledger(), [], "on {}", fixture.database.url);
-    let LedgerFixture { database, store, commands, background, .. } = fixture;
-    drop((store, commands, background)); // closing its sessions makes them report their counts
+    let database = fixture.close(); // sessions report their counts when they are closed
     if !database.is_embedded() {
         let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
         assert_eq!(database.count_rows(deadlocked), 0, "deadlocks despite retries");
     }
+}
+
+/// Creates a database of either kind.
+pub fn create_database(is_embedded: bool) -> TestDatabase {
+    if is_embedded { create_sqlite() } else { create_postgres() }
 }
 
 /// Runs `work(client)` concurrently on that many threads.
@@ -200,6 +204,13 @@ impl LedgerFixture {
         let FixtureIds { provider, company, owner, occasion } = *ids;
         let (clock, ids) = (Arc::new(clock), Arc::new(generated));
         Self { database, store, commands, background, clock, ids, provider, company, owner, occasion }
+    }
+
+    /// Closes all connections, so that another process can open the database, or the database can be copied.
+    pub fn close(self) -> TestDatabase {
+        let Self { database, store, commands, background, .. } = self;
+        drop((store, commands, background));
+        database
     }
 
     pub fn fixture_ids(&self) -> FixtureIds {
