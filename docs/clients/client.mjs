@@ -98,7 +98,7 @@ export class Client {
       if (attempt === ATTEMPTS || !isTransient) {
         throw mayHaveTakenEffect && key !== undefined ? new OutcomeUnknown(key, failure) : failure;
       }
-      const wait = Math.max(seconds(response?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
+      const wait = Math.max(seconds(response?.headers["retry-after"]), Math.random() * 0.25 * 2 ** (attempt - 1));
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
   }

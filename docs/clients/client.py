@@ -19,6 +19,7 @@ import ssl
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -59,6 +60,9 @@ class NothingFollowed(urllib.request.HTTPRedirectHandler):
 class Client:
     def __init__(self, url, key, secret, certificate=None):
         self.url = url.rstrip("/")
+        address = urllib.parse.urlsplit(self.url)
+        if address.scheme != "https" and address.hostname not in ("localhost", "127.0.0.1"):
+            raise ValueError("the address must be https: the credentials would be sent unencrypted")
         self.authorization = "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()
         context = ssl.create_default_context(cafile=certificate)
         self.opener = urllib.request.build_opener(NothingFollowed, urllib.request.HTTPSHandler(context=context))
@@ -121,7 +125,7 @@ class Client:
                 if may_have_taken_effect and key is not None:
                     raise OutcomeUnknown(key, failure) from failure
                 raise failure
-            time.sleep(max(wait, random.uniform(0, 0.25 * 2**attempt)))
+            time.sleep(max(wait, random.uniform(0, 0.25 * 2 ** (attempt - 1))))
 
     def once(self, request):
         try:

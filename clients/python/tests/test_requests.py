@@ -53,6 +53,17 @@ def test_a_post_is_retried_under_one_key() -> None:
     assert "" in service.keys()
 
 
+@pytest.mark.parametrize("url", ["http://guerdon.test", "HTTP://guerdon.test:8443", "http://10.0.0.1", "http://[fd00::1]"])
+def test_credentials_do_not_leave_the_machine_unencrypted(url: str) -> None:
+    with pytest.raises(ValueError, match="https"):
+        Client(url, "gk", "gs")
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8443", "http://127.0.0.1:1", "http://[::1]:1"])
+def test_an_unencrypted_service_on_this_machine_is_accepted(url: str) -> None:
+    Client(url, "gk", "gs").close()
+
+
 DROPPED = httpx.ReadError("reset")
 MAINTENANCE = refused(503, "maintenance")
 
@@ -261,9 +272,9 @@ def call_everything(client: Client) -> None:
         lambda: next(client.corporation_companies(id)),
         lambda: next(client.events(after="a", type="t", state="pending", limit=1, wait=1)),
         lambda: next(client.events(since="t")),
-        lambda: client.replay_events(since="t", state="pending"),
+        lambda: client.replay_events(since="t", state="pending", idempotency_key="k"),
         lambda: client.event(id),
-        lambda: client.replay_event(id),
+        lambda: client.replay_event(id, idempotency_key="k"),
         lambda: client.create_occasion(company_id=id, **occasion),
         lambda: client.delete_occasion(id),
         lambda: client.occasion(id),

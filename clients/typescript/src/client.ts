@@ -200,7 +200,12 @@ export class EventFeed implements AsyncIterableIterator<Event> {
 export class Client {
   readonly #transport: Transport;
 
+  /** Throws a TypeError if `baseUrl` is not https, except on this machine. */
   constructor({ baseUrl, apiKey, apiSecret, fetch: send, timeoutMs = TIMEOUT_MS }: ClientOptions) {
+    const { protocol, hostname } = new URL(baseUrl);
+    if (protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) {
+      throw new TypeError("baseUrl must be https: the credentials would be sent unencrypted");
+    }
     const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
     const options = { baseUrl, apiKey, apiSecret, timeoutMs, sleep };
     this.#transport = new Transport({ ...options, fetch: send ?? ((input, init) => fetch(input, init)) });
@@ -391,13 +396,16 @@ export class Client {
   }
 
   /** Sends an event again. Returns 0 if it is being delivered already. */
-  async replayEvent(id: string): Promise<number> {
-    return this.#transport.post(`/events/${segment(id)}/replay`, {}, replayed);
+  async replayEvent(id: string, { idempotencyKey }: RequestOptions = {}): Promise<number> {
+    return this.#transport.post(`/events/${segment(id)}/replay`, {}, replayed, idempotencyKey);
   }
 
   /** Sends events again. At least one filter is required, and both for delivered events. Returns how many. */
-  async replayEvents(filter: { since?: string; state?: EventState }): Promise<number> {
-    return this.#transport.post("/events/replay", filter, replayed);
+  async replayEvents(
+    filter: { since?: string; state?: EventState },
+    { idempotencyKey }: RequestOptions = {},
+  ): Promise<number> {
+    return this.#transport.post("/events/replay", filter, replayed, idempotencyKey);
   }
 
   async #get<T>(path: string): Promise<T> {

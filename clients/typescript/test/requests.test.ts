@@ -69,6 +69,14 @@ function create(service: Service): Promise<unknown> {
   return service.transport().post("/corporations", { name: "Acme" }, (body) => body);
 }
 
+test("credentials do not leave the machine unencrypted", () => {
+  const create = (baseUrl: string) => new Client({ baseUrl, apiKey: "gk", apiSecret: "gs" });
+  for (const url of ["http://guerdon.test", "HTTP://guerdon.test:8443", "http://10.0.0.1", "http://[fd00::1]"]) {
+    assert.throws(() => create(url), /https/, url);
+  }
+  ["http://localhost:8443", "http://127.0.0.1:1", "http://[::1]:1"].forEach(create);
+});
+
 test("an unknown outcome has the key that was sent", async () => {
   const cases: [Reply[], Function][] = [
     [[DROPPED, MAINTENANCE], ApiError],
@@ -275,9 +283,9 @@ async function callEverything(client: Client): Promise<void> {
     () => client.corporationCompanies(ID).next(),
     () => client.events({ after: "a", type: "t", state: "pending", limit: 1, wait: 1 }).next(),
     () => client.events({ since: "t" }).next(),
-    () => client.replayEvents({ since: "t", state: "pending" }),
+    () => client.replayEvents({ since: "t", state: "pending" }, { idempotencyKey: "k" }),
     () => client.event(ID),
-    () => client.replayEvent(ID),
+    () => client.replayEvent(ID, { idempotencyKey: "k" }),
     () => client.createOccasion({ ...occasion, company_id: ID }),
     () => client.deleteOccasion(ID),
     () => client.occasion(ID),

@@ -46,12 +46,9 @@ pub(crate) const PROGRAM_FILES: &[(&str, &str)] = &[
     ("client.mjs", include_str!("../../../docs/clients/client.mjs")),
 ];
 
-/// Returns the page for a link to a file in docs/, or for a link such as `docs:events/redemption.created` to a
-/// generated page; `None` for a link to another site or to another file of the repository.
+/// Returns the page for a link to a file in docs/; `None` for a link to another site or to another file of the
+/// repository.
 pub(crate) fn resolve_link(link: &str) -> Option<String> {
-    if let Some(page) = link.strip_prefix("docs:") {
-        return Some(format!("/docs/{page}"));
-    }
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let file = file.trim_start_matches("../");
     let is_match = |guide_file: &str| guide_file == file || guide_file.rsplit('/').next() == Some(file);
@@ -79,7 +76,7 @@ mod tests {
         check("receivers/receiver.py", Some("/docs/files/receiver.py"));
         check("../clients/client.mjs", Some("/docs/files/client.mjs"));
         check("../../CHANGELOG.md", Some("/docs/changelog"));
-        check("docs:events/redemption.created", Some("/docs/events/redemption.created"));
+        check("specified-behaviour.md#23-events", Some("/docs/guides/rules#23-events"));
         check("../openapi.json", Some("/openapi.json"));
         check("https://example.com/", None);
         check("operating.md", None);

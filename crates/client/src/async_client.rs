@@ -52,8 +52,8 @@ impl AsyncClient {
     ///
     /// # Errors
     ///
-    /// [`Error::Tls`] if TLS cannot be set up, and [`Error::Unreachable`] if the environment names a proxy that is not an
-    /// HTTP proxy.
+    /// [`Error::Tls`] if TLS cannot be set up, and [`Error::Unreachable`] if the environment names a proxy that is not
+    /// an HTTP proxy.
     pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
         let tls = tls_builder()?.with_webpki_roots().with_no_client_auth();
         Ok(Self::with_connection(AsyncConnection::new(tls, base)?, base, credentials))
@@ -144,6 +144,7 @@ impl AsyncConnection {
     }
 
     async fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
+        service.require_encryption()?;
         let mut retries = Retries::new(request);
         loop {
             match retries.evaluate_attempt(self.send_once(service, request).await) {

@@ -77,6 +77,7 @@ impl BlockingConnection {
     }
 
     fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
+        service.require_encryption()?;
         let mut retries = Retries::new(request);
         loop {
             match retries.evaluate_attempt(self.send_once(service, request)) {

@@ -41,6 +41,10 @@ pub enum Error {
     /// The last attempt got no response.
     #[error("no response: {0}")]
     Unreachable(String),
+    /// The service's address begins with `http` and is not on this machine. Nothing was sent, because the credentials
+    /// would not be encrypted.
+    #[error("the service's address must be https: the credentials would be sent unencrypted")]
+    Unencrypted,
     /// The service's certificate is not trusted.
     #[error("the certificate is not trusted: {0}")]
     Untrusted(String),

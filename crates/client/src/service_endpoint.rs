@@ -1,9 +1,14 @@
 //! The service that a client talks to, and the client's credentials.
 
+use std::net::IpAddr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::Uri;
 use http::request::Builder;
+use http::uri::Scheme;
 
+use crate::error::Error;
 use crate::request::Request;
 
 /// The default of the maximum size of a response.
@@ -42,6 +47,16 @@ impl ServiceEndpoint {
         &self.base_url
     }
 
+    /// Fails if the credentials would leave this machine unencrypted.
+    pub(crate) fn require_encryption(&self) -> Result<(), Error> {
+        match self.base_url.parse::<Uri>() {
+            Ok(uri) if uri.scheme() == Some(&Scheme::HTTP) && !is_loopback(uri.host()) => {
+                Err(Error::Unencrypted)
+            }
+            _ => Ok(()), // an invalid address fails when it is used
+        }
+    }
+
     /// The head of an HTTP request.
     pub(crate) fn request_builder(&self, request: &Request) -> Builder {
         let mut head = http::Request::builder()
@@ -56,5 +71,33 @@ impl ServiceEndpoint {
             head = head.header("Idempotency-Key", key);
         }
         head
+    }
+}
+
+fn is_loopback(host: Option<&str>) -> bool {
+    let host = host.unwrap_or_default().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_sent_unencrypted_only_to_this_machine() {
+        let is_accepted = |base: &str| {
+            let credentials = Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() };
+            ServiceEndpoint::new(base, &credentials).require_encryption().is_ok()
+        };
+        for base in
+            ["https://guerdon.example", "http://localhost:1", "http://127.0.0.2:1/v1", "http://[::1]:1"]
+        {
+            assert!(is_accepted(base), "{base}");
+        }
+        for base in
+            ["http://guerdon.example", "HTTP://guerdon.example:8443", "http://10.0.0.1", "http://[fd00::1]"]
+        {
+            assert!(!is_accepted(base), "{base}");
+        }
     }
 }

@@ -172,13 +172,16 @@ pub(crate) fn page_links<C: Column, T>(
 /// Renders links to newer and older entries of a log.
 pub(crate) fn cursor_links<T>(log_page: &LogPage<T>, query: &Query, path: &str) -> Markup {
     let base = query.without_parameters(&["before", "after"]);
-    let is_newest = log_page.newer.is_none();
+    // A log may know only its older entries.
+    let is_newest = log_page.newer.is_none() && query.get("before").is_none();
     html! {
         @if !is_newest || log_page.older.is_some() {
             nav.pages aria-label="Newer and older" {
                 ul {
-                    @if let Some(cursor) = &log_page.newer {
+                    @if !is_newest {
                         li { a href=(base.to_link(path)) { "Newest" } }
+                    }
+                    @if let Some(cursor) = &log_page.newer {
                         li { a rel="prev" href=(base.with_parameter("after", cursor).to_link(path)) { "← Newer" } }
                     }
                     @if let Some(cursor) = &log_page.older {

@@ -8,7 +8,7 @@ use crate::ledger::Facts;
 use crate::ports::{Idempotency, StoreError, Timestamp};
 use crate::values::CompanyId;
 
-pub use crate::model::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
+pub use crate::model::{IdempotencyKey, IdempotencyRecord};
 
 /// A request that may be retried.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -94,7 +94,7 @@ fn record_pruned(store: &dyn Store, pruned: Pruned, context: &Context<'_>) -> Re
     }
     let Pruned { events, event_partitions, notifications, idempotency_records } = pruned;
     let summary = format!(
-        "{event_partitions} partitions of events, {events} events, {notifications} mails, \
+        "{event_partitions} partitions of events, {events} events, {notifications} emails, \
          {idempotency_records} idempotency records"
     );
     store.transaction(|tx| {

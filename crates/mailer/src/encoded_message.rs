@@ -1,4 +1,4 @@
-//! Turns a mail of the outbox into the bytes that are sent.
+//! Turns an email of the outbox into the bytes that are sent.
 
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ use crate::mail::Mail;
 /// The longest line that a mail server must accept, without its CRLF (RFC 5322).
 const LINE_LENGTH_MAX: usize = 998;
 
-/// A mail in the form in which it is sent. The same mail from the same sender always gives the same bytes.
+/// An email in the form in which it is sent. The same email from the same sender always gives the same bytes.
 #[derive(Debug, Clone)]
 pub struct EncodedMessage {
     pub(crate) from: Address,
@@ -25,9 +25,9 @@ pub struct EncodedMessage {
 }
 
 impl EncodedMessage {
-    /// Encodes a mail. Fails with [`FailureKind::Unsendable`](crate::FailureKind::Unsendable) if the recipient is invalid,
-    /// the subject contains control characters, or the mail cannot be encoded, and if a mail server could misread the
-    /// result: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
+    /// Encodes an email. Fails with [`FailureKind::Unsendable`](crate::FailureKind::Unsendable) if the recipient is
+    /// invalid, the subject contains control characters, or the email cannot be encoded, and if a mail server could
+    /// misread the result: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
     pub fn encode_mail(mail: &Mail, sender: &FromAddress) -> Result<Self, SendFailure> {
         let to = to_smtp_address(&mail.recipient)
             .ok_or_else(|| SendFailure::unsendable("the recipient is not an email address"))?;
@@ -36,7 +36,7 @@ impl EncodedMessage {
         }
         let from = sender.mailbox().email.clone();
         let message = build_message(mail, sender, &to)
-            .ok_or_else(|| SendFailure::unsendable("the mail cannot be encoded"))?;
+            .ok_or_else(|| SendFailure::unsendable("the email cannot be encoded"))?;
         let encoded = Self { bytes: message.formatted(), from, to };
         if !is_valid_message(&encoded.bytes) {
             return Err(SendFailure::unsendable("the encoded message would be invalid"));

@@ -1,4 +1,4 @@
-//! The sender address of all mails.
+//! The sender address of all emails.
 
 use guerdon_domain::values::EmailAddress;
 use lettre::Address;
@@ -6,7 +6,7 @@ use lettre::message::Mailbox;
 
 const NAME_LENGTH_MAX: usize = 255;
 
-/// The sender of all mails: an email address, optionally with a display name.
+/// The sender of all emails: an email address, optionally with a display name.
 #[derive(Debug, Clone)]
 pub struct FromAddress(Mailbox);
 
@@ -32,7 +32,8 @@ impl FromAddress {
             (!name.is_empty()).then_some(name),
             to_smtp_address(address).ok_or(InvalidFromAddress)?,
         );
-        // lettre's message builder parses the header that it wrote, and accepts fewer forms of addresses than it writes.
+        // lettre's message builder parses the header that it wrote, and accepts fewer forms of addresses than it
+        // writes.
         let reparsed = mailbox.to_string().parse::<Mailbox>();
         reparsed
             .is_ok_and(|parsed| parsed.email == mailbox.email)
@@ -40,7 +41,7 @@ impl FromAddress {
             .ok_or(InvalidFromAddress)
     }
 
-    /// The sender of mails that are written to files, if none is configured.
+    /// The sender of emails that are written to files, if none is configured.
     pub fn local_default() -> Self {
         Self(Mailbox::new(Some("Guerdon".to_owned()), Address::new_dangerous("guerdon", "localhost")))
     }

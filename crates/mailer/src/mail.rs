@@ -1,11 +1,11 @@
-//! A mail that is ready to be sent.
+//! An email that is ready to be sent.
 
 use guerdon_domain::ports::{ClaimedNotification, Timestamp};
 use uuid::Uuid;
 
 use crate::mail_text::MailText;
 
-/// A mail to one recipient.
+/// An email to one recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
     /// The id of the notification.

@@ -8,17 +8,17 @@ use uuid::Uuid;
 
 use crate::mail::Mail;
 
-/// The mails of one provider that were claimed together.
+/// The emails of one provider that were claimed together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedMails {
     pub provider: ProviderId,
     pub mails: Vec<Mail>,
 }
 
-/// The outbox of mails. Each call is one durable transaction.
+/// The outbox of emails. Each call is one durable transaction.
 pub trait MailStore: Send + Sync {
-    /// Claims up to `limit` mails of one provider that are due at `now`: of one with a retried mail, or else of the next
-    /// provider after `after`. The claim ends at `until`. Returns `None` if no mail is due.
+    /// Claims up to `limit` emails of one provider that are due at `now`: of one with a retried email, or else of the
+    /// next provider after `after`. The claim ends at `until`. Returns `None` if no email is due.
     fn claim_due_mails(
         &self,
         after: Option<ProviderId>,
@@ -28,13 +28,13 @@ pub trait MailStore: Send + Sync {
         limit: u16,
     ) -> Result<Option<ClaimedMails>, StoreError>;
 
-    /// Stores the outcome of a mail if its lease is still `lease`. A repeated call changes nothing.
+    /// Stores the outcome of an email if its lease is still `lease`. A repeated call changes nothing.
     fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError>;
 
-    /// When the next mail is due. A claimed mail is due at the end of its claim.
+    /// When the next email is due. A claimed email is due at the end of its claim.
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Reschedules mails that are due much later than `retry_wait_max`, or whose claim ends much later than `lease`,
+    /// Reschedules emails that are due much later than `retry_wait_max`, or whose claim ends much later than `lease`,
     /// from `now`, because the clock was set back. Returns their number.
     fn reschedule_after_clock_change(
         &self,

@@ -1,4 +1,4 @@
-//! Renders notifications as mails: what has happened, what to do, and what happens until then.
+//! Renders notifications as emails: what has happened, what to do, and what happens until then.
 
 use guerdon_domain::money::Points;
 use guerdon_domain::notifications::{Notification, NotifiedCompany};
@@ -6,7 +6,7 @@ use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::IsoDate;
 use guerdon_domain::wallets::WalletType;
 
-/// The content of a mail.
+/// The content of an email.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailText {
     /// The subject, one line.

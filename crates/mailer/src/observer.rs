@@ -2,13 +2,13 @@
 
 /// Receives the outcome of each attempt, for metrics.
 pub trait MailerObserver: Send + Sync {
-    /// A mail was sent.
+    /// An email was sent.
     fn mail_sent(&self) {}
 
-    /// An attempt failed; the mail will be retried.
+    /// An attempt failed; the email will be retried.
     fn attempt_failed(&self) {}
 
-    /// An attempt failed, and the mail was given up.
+    /// An attempt failed, and the email was given up.
     fn mail_given_up(&self) {}
 }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::mail::Mail;
 use crate::mail_store::{ClaimedMails, MailStore};
 
-/// The outbox of mails in a store.
+/// The outbox of emails in a store.
 pub struct PersistentMailStore(Arc<dyn Store>);
 
 impl PersistentMailStore {

@@ -75,7 +75,7 @@ fn failing_mails_of_a_provider_do_not_delay_those_of_others() {
     }
     assert_eq!(harness.store.count_in_state(MailState::Sent), 20);
     assert_eq!(harness.attempted_mails().len(), 3 + 16 + 3 + 4);
-    // Then only the failing provider is left, and a mail of another one waits for at most one pause.
+    // Then only the failing provider is left, and an email of another one waits for at most one pause.
     assert_eq!(harness.mailer.process_batch(), NextBatch::Now);
     harness.store.queue_mail_of(2, new_mail(121));
     harness.run_for(Duration::seconds(15));

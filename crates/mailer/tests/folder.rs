@@ -1,8 +1,9 @@
 //! Emails that are written to files.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use guerdon_mailer::{FailureKind, FolderTransport, FromAddress, MailTransport};
 
@@ -36,7 +37,10 @@ fn a_mail_becomes_one_file_however_often_it_is_sent() {
 #[test]
 fn unfinished_files_of_a_crash_are_removed() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join(".unfinished-1-a.eml"), "half").unwrap();
+    let old = File::create(directory.path().join(".unfinished-1-a.eml")).unwrap();
+    let created_at = old.metadata().unwrap().modified().unwrap();
+    old.set_modified(created_at - Duration::from_secs(2 * 3_600)).unwrap();
+    fs::write(directory.path().join(".unfinished-1-b.eml"), "half").unwrap();
     fs::write(directory.path().join("kept.eml"), "whole").unwrap();
     let mut transport = FolderTransport::open(directory.path(), FromAddress::local_default()).unwrap();
     let unfinished = format!(".unfinished-{}-{}", std::process::id(), "20261121T102201.123456Z-x.eml");
@@ -44,6 +48,8 @@ fn unfinished_files_of_a_crash_are_removed() {
     transport.send_mail(&new_mail(1)).unwrap();
     assert!(file_names(directory.path()).contains(&"kept.eml".to_owned()));
     assert!(!file_names(directory.path()).contains(&".unfinished-1-a.eml".to_owned()));
+    let young = ".unfinished-1-b.eml".to_owned();
+    assert!(file_names(directory.path()).contains(&young), "another process may be writing it");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     });
     let running = harness.mailer.start().unwrap();
     started.recv_timeout(TIMEOUT).unwrap();
-    assert!(!running.stop(Duration::from_millis(1)), "the mail is still being sent");
+    assert!(!running.stop(Duration::from_millis(1)), "the email is still being sent");
     release.send(()).unwrap();
     assert_eq!(started.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected), "the mailer has ended");
     let settlements = store.settlements();

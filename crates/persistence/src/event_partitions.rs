@@ -14,7 +14,7 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::{Bool, Nullable, Text};
 use guerdon_domain::companies::HANDED_OVER_DELIVERY_STATE;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;
@@ -108,8 +108,8 @@ fn load_ranges(conn: &mut PgConnection) -> QueryResult<Vec<PartitionRange>> {
 }
 
 /// Creates the missing partitions for the ids of the period from now until one range length later. Returns the number
-/// of new ranges. Skips a range if the default partitions already contain rows of it; later rows of such a range are
-/// stored in the default partitions, too.
+/// of new ranges. If the default partitions already contain rows of a range, it begins on the day after the last of
+/// them.
 pub(crate) fn create_event_partitions(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -124,9 +124,7 @@ pub(crate) fn create_event_partitions(
         }
         let mut unused = Vec::new();
         for range in missing {
-            if !is_any_default_used(conn, &range)? {
-                unused.push(range);
-            }
+            unused.extend(unused_part(conn, range)?);
         }
         Ok(unused)
     };
@@ -166,18 +164,25 @@ fn missing_ranges(existing: &[PartitionRange], now: Timestamp, length: Duration)
     missing
 }
 
-fn is_any_default_used(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<bool> {
+/// The part of a range that begins on the day after its last row in the default partitions, because a partition cannot
+/// contain rows that are stored elsewhere. `None` if nothing is left, or if the earliest range has such rows.
+fn unused_part(conn: &mut PgConnection, range: PartitionRange) -> QueryResult<Option<PartitionRange>> {
+    let mut last_id = None;
     for (table, key, _) in TABLES {
-        let found = sql::<Bool>(&format!("EXISTS (SELECT FROM {table}_default WHERE {key} >= "))
-            .bind::<Identifier, _>(range.start)
-            .sql(&format!(" AND {key} < "))
-            .bind::<Identifier, _>(range.end)
-            .sql(")");
-        if diesel::select(found).get_result(conn)? {
-            return Ok(true);
-        }
+        let last =
+            sql::<Nullable<Identifier>>(&format!("(SELECT {key} FROM {table}_default WHERE {key} >= "))
+                .bind::<Identifier, _>(range.start)
+                .sql(&format!(" AND {key} < "))
+                .bind::<Identifier, _>(range.end)
+                .sql(&format!(" ORDER BY {key} DESC LIMIT 1)"));
+        let last: Option<Id<EventId>> = diesel::select(last).get_result(conn)?;
+        last_id = last_id.max(last.map(|last| last.0));
     }
-    Ok(false)
+    let Some(last_id) = last_id else { return Ok(Some(range)) };
+    let start = time_of_id(last_id).map(|at| start_of_day(at) + DAY);
+    let rest = start.zip(time_of_id(range.end.0)).filter(|(start, end)| start < end);
+    let rest = rest.filter(|_| range.expires_as_a_whole());
+    Ok(rest.map(|(start, end)| PartitionRange::between_days(start, end)))
 }
 
 fn create_range(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<()> {

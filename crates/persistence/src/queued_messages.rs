@@ -38,12 +38,10 @@ impl QueuedMessages {
         let has_new_events = !self.event_owners.is_empty();
         let whom = [
             (self.events, &notifiers.events),
+            (self.notifications, &notifiers.notifications),
             (self.events || self.notifications || has_new_events, &notifiers.other_processes),
         ];
         whom.into_iter().filter(|(is_due, _)| *is_due).for_each(|(_, wake)| wake.notify_one());
-        if self.notifications {
-            notifiers.notifications.notify_all();
-        }
         if has_new_events {
             notifiers.event_feed.notify(CommittedEvents::OfProviders(&self.event_owners));
         }

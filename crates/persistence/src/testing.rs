@@ -186,12 +186,14 @@ impl TestDatabase {
         match &self.home {
             Location::Folder { .. } => {
                 let DatabaseUrl::Sqlite(path) = self.database_url() else { panic!("an embedded database") };
+                record_database("sqlite");
                 let folder = TempDir::new().expect("a folder");
                 let copy = folder.path().join("guerdon.db");
                 std::fs::copy(path, &copy).expect("a copy");
                 Self { url: format!("sqlite://{}", copy.display()), home: Location::Folder { _kept: folder } }
             }
             Location::Server { name: template } => {
+                record_database("postgres");
                 let name = next_database_name();
                 create_database(&name, Some(template.as_str()));
                 Self { url: server_url(&name), home: Location::Server { name } }

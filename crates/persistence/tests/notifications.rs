@@ -75,7 +75,7 @@ fn providers_take_turns() {
         assert_eq!(claim_after(Some(first), 13), Some((first, 2)), "the second has none that is due");
         assert_eq!(claim_after(Some(first), 14), None);
         fixture.store.transaction(|tx| tx.retry_notification(Channel::Mail, lease_id(8))).unwrap();
-        assert_eq!(claim_after(Some(second), 15), Some((second, 1)), "an operator retries one of its mails");
+        assert_eq!(claim_after(Some(second), 15), Some((second, 1)), "an operator retries one of its emails");
     });
 }
 

@@ -9,7 +9,7 @@ use guerdon_persistence::testing::execute_on_file;
 use guerdon_test_support::require_condition;
 
 use crate::long_term_operation::text_field;
-use crate::support::{SampleCompany, for_each_database};
+use crate::support::{SampleCompany, for_each_database, run_on_postgres, run_on_sqlite};
 
 #[test]
 fn a_backup_of_a_running_service_is_restored() {
@@ -57,10 +57,7 @@ fn a_backup_of_a_running_service_is_restored() {
 
 #[test]
 fn a_backup_writes_only_to_a_file_that_it_created() {
-    for_each_database(|service| {
-        if !service.database.is_embedded() {
-            return;
-        }
+    run_on_sqlite(|service| {
         let folder = tempfile::tempdir().unwrap();
         let [file, partial, victim] =
             ["copy.db", "copy.db.partial", "victim"].map(|name| folder.path().join(name));
@@ -86,10 +83,7 @@ fn a_backup_writes_only_to_a_file_that_it_created() {
 
 #[test]
 fn an_incomplete_backup_is_refused() {
-    for_each_database(|service| {
-        if !service.database.is_embedded() {
-            return;
-        }
+    run_on_sqlite(|service| {
         let folder = service.data_dir.path().to_owned();
         let path = |name: &str| folder.join(name);
         let sample = SampleCompany::create(service, 1);
@@ -156,9 +150,9 @@ fn postgres_program(name: &str) -> PathBuf {
 
 #[test]
 fn a_postgresql_dump_is_restored_as_documented() {
-    for_each_database(|service| {
-        let has_dump = || Command::new(postgres_program("pg_dump")).arg("--version").output().is_ok();
-        if service.database.is_embedded() || !require_condition(has_dump(), "pg_dump") {
+    run_on_postgres(|service| {
+        let has_dump = Command::new(postgres_program("pg_dump")).arg("--version").output().is_ok();
+        if !require_condition(has_dump, "pg_dump") {
             return;
         }
         let (sample, file) =

@@ -5,12 +5,11 @@ mod errors;
 mod snippets;
 
 use base64::Engine as _;
-use guerdon_persistence::testing::create_databases;
 use serde_json::Value;
 
 use crate::support::browser::Browser;
-use crate::support::for_each_database;
 use crate::support::service::TestService;
+use crate::support::{create_any_database, for_each_database};
 
 /// A page as the service returns it.
 fn fetch_page(service: &TestService, path: &str) -> String {
@@ -126,8 +125,7 @@ fn the_root_redirects_to_the_pages() {
 
 #[test]
 fn every_page_is_also_served_as_markdown_and_listed_in_the_index() {
-    let database = create_databases().into_iter().next().unwrap();
-    let service = TestService::start(database, &[]);
+    let service = TestService::start(create_any_database(), &[]);
     let index = service.running.send_request("GET", "/llms.txt", &[], None);
     assert_eq!((index.status, index.header("content-type")), (200, Some("text/plain; charset=utf-8")));
     assert!(index.body.starts_with("# Guerdon"), "{}", index.body);
@@ -154,8 +152,7 @@ fn every_page_is_also_served_as_markdown_and_listed_in_the_index() {
 #[test]
 fn every_page_passes_in_a_browser_at_both_widths_in_light_and_dark() {
     let Some(browser) = Browser::find_installed() else { return };
-    let database = create_databases().into_iter().next().unwrap();
-    let service = TestService::start(database, &[]);
+    let service = TestService::start(create_any_database(), &[]);
     let style = fetch_page(&service, "/docs/style.css");
     let pages = fetch_all_pages(&service);
     let pages: Vec<_> = pages.iter().map(|(path, page)| (path.as_str(), page.as_str())).collect();
@@ -165,8 +162,7 @@ fn every_page_passes_in_a_browser_at_both_widths_in_light_and_dark() {
 #[test]
 fn the_policy_permits_the_script_to_search_and_to_add_copy_buttons() {
     let Some(browser) = Browser::find_installed() else { return };
-    let database = create_databases().into_iter().next().unwrap();
-    let service = TestService::start(database, &[]);
+    let service = TestService::start(create_any_database(), &[]);
     let shown = browser.dump_page(&format!("{}/docs/guides/start?q=rotated+secret", service.running.api_url));
     assert!(shown.contains("class=\"copy\">Copy</button>"), "{shown:.2000}");
     let results = shown.split("id=\"results\"").nth(1).and_then(|rest| rest.split("</header>").next());

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::support::fixture_templates::{for_each_fixture, for_each_fixture_pair};
 use crate::support::provider_fixture::ProviderFixture;
 use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
-use crate::support::{company_body, for_each_database, user_body};
+use crate::support::{company_body, user_body};
 
 /// An id that no object has.
 const UNKNOWN_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
@@ -102,9 +103,7 @@ fn object_id<'a>(fixture: &'a ProviderFixture, pattern: &str) -> &'a str {
 
 #[test]
 fn examples_of_unknown_and_foreign_objects_are_what_the_service_returns() {
-    for_each_database(|service| {
-        let (fixture, stranger) =
-            (ProviderFixture::create(service, "ours"), ProviderFixture::create(service, "theirs"));
+    for_each_fixture_pair(|service, fixture, stranger| {
         for operation in
             list_operations(service).iter().filter(|operation| operation.pattern.contains("{id}"))
         {
@@ -118,7 +117,7 @@ fn examples_of_unknown_and_foreign_objects_are_what_the_service_returns() {
             check(UNKNOWN_ID, (404, "not_found"));
             let summary = operation.example(403, "forbidden")["value"]["error"]["message"].as_str().unwrap();
             if summary.contains("belongs to another provider") {
-                check(object_id(&stranger, &operation.pattern), (403, "forbidden"));
+                check(object_id(stranger, &operation.pattern), (403, "forbidden"));
             }
         }
     });
@@ -126,8 +125,7 @@ fn examples_of_unknown_and_foreign_objects_are_what_the_service_returns() {
 
 #[test]
 fn examples_of_invalid_requests_are_what_the_service_returns() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "ours");
+    for_each_fixture(|service, fixture| {
         let mut count = 0;
         for operation in list_operations(service) {
             let example = operation.example(400, "invalid_request");
@@ -135,7 +133,7 @@ fn examples_of_invalid_requests_are_what_the_service_returns() {
             let is_missing = example["value"]["error"]["message"].as_str().unwrap().contains("required");
             let id = match operation.specification["operationId"].as_str().unwrap() {
                 "deleteUser" => &fixture.owner,
-                _ if operation.pattern.contains("{id}") => object_id(&fixture, &operation.pattern),
+                _ if operation.pattern.contains("{id}") => object_id(fixture, &operation.pattern),
                 _ => "",
             };
             let path = operation.pattern.replace("{id}", id);
@@ -150,8 +148,7 @@ fn examples_of_invalid_requests_are_what_the_service_returns() {
 
 #[test]
 fn examples_of_broken_rules_are_what_the_service_returns() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "ours");
+    for_each_fixture(|service, fixture| {
         let plain = service.create_provider("Plain", false);
         let operations = list_operations(service);
         let check =

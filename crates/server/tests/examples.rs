@@ -3,7 +3,6 @@
 use std::fs;
 
 use guerdon_domain::ports::Timestamp;
-use guerdon_persistence::testing::create_databases;
 use guerdon_webhooks::sign;
 use serde_json::{Value, json};
 
@@ -11,15 +10,14 @@ use crate::company_moves::MASTER_KEY;
 use crate::events::ALLOW_LOCAL_RECEIVERS;
 use crate::long_term_operation::{idp_metadata, text_field};
 use crate::support::receiver::WebhookReceiver;
-use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::service::{ProviderCredentials, TestService, build_plain_command};
 use crate::support::{
-    SampleCompany, created_id, for_each_database_with, user_body, wait_for_first_event, wait_until,
+    SampleCompany, create_any_database, created_id, for_each_database_with, user_body, wait_for_first_event,
+    wait_until,
 };
 
 /// The lines under `Examples:` in a command's help.
-fn help_examples(service: &TestService, path: &str) -> Vec<String> {
-    let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
-    let help = service.run_command(&words).stdout;
+fn parse_examples(path: &str, help: &str) -> Vec<String> {
     let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
     assert!(help.lines().all(|line| line.chars().count() <= 80), "{path}: {help}");
     let whole = lines.replace(" \\\n    ", " ");
@@ -34,33 +32,45 @@ const LONG_RUNNING: [&str; 3] = ["serve", "dev", "listen"];
 /// Commands for SQLite only. PostgreSQL has its own backup tools.
 const SQLITE_ONLY: [&str; 2] = ["backup", "restore"];
 
-/// Every command of the CLI.
-fn list_commands(service: &TestService, path: &str) -> Vec<String> {
-    let words: Vec<&str> = path.split(' ').filter(|word| !word.is_empty()).chain(["--help"]).collect();
-    let help = service.run_command(&words).stdout;
-    let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![path.to_owned()] };
+/// Every command of the CLI, with its help.
+fn list_commands(path: &str) -> Vec<(String, String)> {
+    let words = path.split(' ').filter(|word| !word.is_empty()).chain(["--help"]);
+    let help = String::from_utf8(build_plain_command().args(words).output().unwrap().stdout).unwrap();
+    let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![(path.to_owned(), help)] };
     let names = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-    names.flat_map(|name| list_commands(service, format!("{path} {name}").trim())).collect()
+    names.flat_map(|name| list_commands(format!("{path} {name}").trim())).collect()
+}
+
+/// Every command that ends, with its examples, in the order in which they run.
+fn list_examples() -> Vec<(String, Vec<String>)> {
+    let mut all = list_commands("");
+    // Commands that remove something run last, and `backup` runs before `restore`.
+    let last = ["company transfer", "provider set", "user erase", "restore"];
+    all.sort_by_key(|(command, _)| last.contains(&command.as_str()));
+    assert!(all.len() > 50, "{all:?}");
+    all.retain(|(command, _)| !LONG_RUNNING.contains(&command.as_str()));
+    let with_examples = |(command, help): (String, String)| {
+        let examples = parse_examples(&command, &help);
+        (command, examples)
+    };
+    all.into_iter().map(with_examples).collect()
 }
 
 #[test]
 fn every_example_in_the_help_runs() {
+    let examples = list_examples();
     let settings = [&ALLOW_LOCAL_RECEIVERS[..], &[MASTER_KEY]].concat();
     for_each_database_with(&settings, |service| {
         let (sample, receiver) = (create_sample(service), WebhookReceiver::start().unwrap());
         service.run_json_command(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
         let names = placeholder_values(service, &sample);
         let operator = service.running.operator_url.trim_start_matches("http://").to_owned();
-        let mut all = list_commands(service, "");
-        // Commands that remove something run last, and `backup` runs before `restore`.
-        let last = ["company transfer", "provider set", "user erase", "restore"];
-        all.sort_by_key(|command| last.contains(&command.as_str()));
-        assert!(all.len() > 50, "{all:?}");
-        all.retain(|command| !LONG_RUNNING.contains(&command.as_str()));
-        all.retain(|command| service.database.is_embedded() || !SQLITE_ONLY.contains(&command.as_str()));
-        for command in all {
-            for line in help_examples(service, &command) {
+        for (command, lines) in &examples {
+            if !service.database.is_embedded() && SQLITE_ONLY.contains(&command.as_str()) {
+                continue;
+            }
+            for line in lines {
                 let filled = names.iter().fold(line.clone(), |line, (name, value)| line.replace(name, value));
                 let words: Vec<&str> = filled.split(' ').skip(1).collect();
                 let mut run = service.build_command();
@@ -162,7 +172,7 @@ fn hand_over_company(service: &TestService, provider: &ProviderCredentials, file
 
 /// Writes archives of two companies that another cell has handed over.
 fn write_archives(first: &str) {
-    let source = TestService::start(create_databases().remove(0), &[MASTER_KEY]);
+    let source = TestService::start(create_any_database(), &[MASTER_KEY]);
     let provider = source.create_provider("Elsewhere", true);
     for (domain, file) in [("one.example", first.to_owned()), ("two.example", format!("{first}-2"))] {
         SampleCompany::create_in_domain(&source, provider.clone(), domain, 1);
@@ -187,7 +197,7 @@ fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);
     assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
-    wait_until("mails should be sent", || {
+    wait_until("emails should be sent", || {
         (service.database.count_rows("notifications WHERE state = 2") > 1).then_some(())
     });
     let given_up = "UPDATE notifications SET state = 3 WHERE state = 2";

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::service::{ApiResponse, TestService, basic_authorization};
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, user_body};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, user_body, wait_until};
 
 /// A POST with one additional header.
 fn post_with_header(
@@ -229,7 +229,9 @@ fn health_on_the_api_port_needs_no_credentials() {
         assert_eq!((health.status, &*health.body), (200, ""));
         assert!(health.header("x-request-id").is_some());
         assert_eq!(service.run_command(&["maintenance", "on"]).status, 0);
-        while service.running.send_request("GET", "/v1/companies", &[], None).status != 503 {}
+        wait_until("maintenance should begin", || {
+            (service.running.send_request("GET", "/v1/companies", &[], None).status == 503).then_some(())
+        });
         assert_eq!(service.running.send_request("HEAD", "/health", &[], None).status, 200);
         assert_eq!(service.run_command(&["maintenance", "off"]).status, 0);
     });
@@ -338,8 +340,10 @@ fn providers_can_replay_their_own_events() {
         assert_eq!(replayed(replay("/v1/events/replay", &json!({"state": "exhausted"}))), Some(0));
         assert_eq!(replayed(replay(&format!("/v1/events/{first}/replay"), &json!({}))), Some(1));
         let again = json!({"since": since, "state": "unaddressed"});
-        while service.get(&sample.provider, &format!("/v1/events/{first}")).json()["state"] != "unaddressed" {
-        }
+        wait_until("the replayed event should be unaddressed again", || {
+            let event = service.get(&sample.provider, &format!("/v1/events/{first}")).json();
+            (event["state"] == "unaddressed").then_some(())
+        });
         assert_eq!(replayed(replay("/v1/events/replay", &again)), Some(1));
         let later = json!({"since": "2100-01-01T00:00:00Z"});
         assert_eq!(replayed(replay("/v1/events/replay", &later)), Some(0));

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, run_on_sqlite, wait_until};
 
 /// A string that stands for personal data in a request.
 const PERSONAL: &str = "grace.hopper";
@@ -17,13 +17,14 @@ fn list(service: &TestService, filter: &[&str]) -> Vec<Value> {
     found.as_array().unwrap().clone()
 }
 
-/// Waits until the list has this many requests, because the service stores them every half second.
-fn wait_for_count(service: &TestService, filter: &[&str], count: usize) -> Vec<Value> {
-    let mut found = Vec::new();
-    wait_until("failed requests should be listed", || {
-        found = list(service, filter);
-        (found.len() >= count).then_some(())
+/// Waits until the database has this many of these rows, because the service stores them every half second. Returns the
+/// list with the filter that selects them.
+fn wait_for_count(service: &TestService, rows: &str, filter: &[&str], count: usize) -> Vec<Value> {
+    let expected = i64::try_from(count).unwrap();
+    wait_until("failed requests should be stored", || {
+        (service.database.count_rows(rows) >= expected).then_some(())
     });
+    let found = list(service, filter);
     assert_eq!(found.len(), count, "{found:?}");
     found
 }
@@ -46,7 +47,7 @@ fn a_failed_request_is_found_by_its_id_even_after_a_restart() {
         );
         let nobody = ProviderCredentials { api_secret: "wrong".to_owned(), ..other.clone() };
         assert_eq!(send_with_id(service, &nobody, "/v1/companies", "third"), 401);
-        let all = wait_for_count(service, &[], 3);
+        let all = wait_for_count(service, "failed_requests", &[], 3);
         let ids: Vec<&str> = all.iter().map(|request| request["request_id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["third", "second", "complaint-1"], "newest first");
         check_filters(service, &sample.provider, &other);
@@ -112,10 +113,12 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
             assert_eq!(service.get(&sample.provider, "/v1/users/x").status, 404);
         }
         assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "the-last"), 404);
-        wait_until("the last thousand should be listed", || {
-            let is_last_stored = !list(service, &["--request-id", "the-last"]).is_empty();
-            (is_last_stored && list(service, &["--status", "404"]).len() == 1_000).then_some(())
+        let rows = ["failed_requests WHERE request_id = 'the-last'", "failed_requests WHERE status = 404"];
+        wait_until("the last thousand should be stored", || {
+            (service.database.count_each(&rows) == [1, 1_000]).then_some(())
         });
+        assert_eq!(list(service, &["--request-id", "the-last"]).len(), 1);
+        assert_eq!(list(service, &["--status", "404"]).len(), 1_000);
         let found = list(service, &["--status", "5xx", "--request-id", "found-again"]);
         assert_eq!(found[0]["reason"], "the service is under maintenance");
         check_console_pages(service, &sample.provider);
@@ -150,7 +153,7 @@ fn a_request_over_the_rate_limit_is_recorded_with_its_provider() {
         wait_until("the rate limit should be reached", || {
             (send_with_id(service, &provider, "/v1/companies", "too-many") == 429).then_some(())
         });
-        let found = wait_for_count(service, &["--status", "429"], 1);
+        let found = wait_for_count(service, "failed_requests WHERE status = 429", &["--status", "429"], 1);
         assert_eq!(found[0]["provider_id"], provider.id);
     });
 }
@@ -165,7 +168,8 @@ fn requests_of_every_process_are_listed_including_those_before_it_stopped() {
             let authorization = basic_authorization(&sample.provider);
             let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", "to-the-second")];
             assert_eq!(second.send_request("GET", "/v1/users/x", &headers, None).status, 404);
-            wait_for_count(service, &["--request-id", "to-the-second"], 1);
+            let rows = "failed_requests WHERE request_id = 'to-the-second'";
+            wait_for_count(service, rows, &["--request-id", "to-the-second"], 1);
         }
         assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "before-the-stop"), 404);
         service.running.terminate().unwrap();
@@ -177,10 +181,7 @@ fn requests_of_every_process_are_listed_including_those_before_it_stopped() {
 
 #[test]
 fn server_errors_are_recorded_after_an_outage_of_the_database() {
-    for_each_database(|service| {
-        if !service.database.is_embedded() {
-            return;
-        }
+    run_on_sqlite(|service| {
         let sample = SampleCompany::create(service, 0);
         limit_file_size(service, Some(0));
         for number in 1..=5 {
@@ -189,7 +190,7 @@ fn server_errors_are_recorded_after_an_outage_of_the_database() {
         }
         assert!(list(service, &[]).is_empty(), "the list is read while nothing can be written");
         limit_file_size(service, None);
-        let found = wait_for_count(service, &[], 5);
+        let found = wait_for_count(service, "failed_requests", &[], 5);
         assert_eq!(found[0]["route"], "/v1/corporations");
         let reason = "the service is temporarily unavailable: the outcome of a commit is unknown";
         assert_eq!(found[0]["reason"], reason);
@@ -246,7 +247,7 @@ fn nothing_that_a_client_sent_is_stored_or_logged() {
     for_each_database_with(&settings, |service| {
         let sample = SampleCompany::create(service, 1);
         let count = send_personal_data(service, &sample);
-        let found = wait_for_count(service, &[], count);
+        let found = wait_for_count(service, "failed_requests", &[], count);
         let shown = json!(found).to_string();
         assert!(!shown.contains(PERSONAL) && !shown.contains(&sample.users[0]), "{shown}");
         assert!(shown.contains("receiver_ids must not name a user twice: …"), "{shown}");

@@ -1,21 +1,19 @@
-//! A provider whose requests wait for the database delays no other provider.
+//! A provider whose requests wait for the database delays no other provider. The tests take locks from outside the
+//! service, which only PostgreSQL permits.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::support::service::{ApiResponse, TestService};
-use crate::support::{SampleCompany, for_each_database};
+use crate::support::{SampleCompany, run_on_postgres, wait_until};
 
 /// The concurrent requests of the provider that is delayed: more than the service has connections.
 const DELAYED_REQUESTS: usize = 30;
 
 #[test]
 fn requests_blocked_by_a_locked_wallet_delay_no_others() {
-    for_each_database(|service| {
-        if service.database.is_embedded() {
-            return; // only the service can take locks in the embedded database
-        }
+    run_on_postgres(|service| {
         let (locked, other) = (SampleCompany::create(service, 2), SampleCompany::create(service, 2));
         locked.fund_peer_wallets(service, 100);
         other.fund_peer_wallets(service, 100);
@@ -32,7 +30,10 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
                 (locked.send_recognition(service, wallet, &[&locked.users[1]], 1).status, since.elapsed())
             };
             let all: Vec<_> = (0..16).map(|_| scope.spawn(send_one)).collect();
-            while service.database.count_rows(waits) < 1 {} // one waits in the database, the others in the service
+            // One waits in the database, the others in the service.
+            wait_until("a request should wait for the lock", || {
+                (service.database.count_rows(waits) > 0).then_some(())
+            });
             while !all.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 let since = Instant::now();
                 assert_eq!(other.read_balance(service, &other.users[0], "peer_wallet"), Some(100 - rounds));
@@ -63,7 +64,7 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
 
 #[test]
 fn slow_reads_of_one_provider_delay_no_other_provider() {
-    for_each_database(|service| {
+    run_on_postgres(|service| {
         let (slow, other) = (SampleCompany::create(service, 1), SampleCompany::create(service, 1));
         let (received, company) = (
             format!("/v1/users/{}/recognitions_received", slow.users[0]),
@@ -80,7 +81,7 @@ fn slow_reads_of_one_provider_delay_no_other_provider() {
 
 #[test]
 fn slow_writes_of_one_provider_delay_no_other_provider() {
-    for_each_database(|service| {
+    run_on_postgres(|service| {
         let (slow, other) = (SampleCompany::create(service, 1), SampleCompany::create(service, 1));
         let rename = |sample: &SampleCompany| {
             let path = format!("/v1/users/{}", sample.users[0]);
@@ -103,16 +104,15 @@ fn delay_one_provider(
     send_delayed: &(dyn Fn() -> ApiResponse + Sync),
     send_other: &(dyn Fn() -> ApiResponse + Sync),
 ) {
-    if service.database.is_embedded() {
-        return; // only the service can take locks in the embedded database
-    }
     let held = service.database.begin_and_execute(lock);
     let waits = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let (mut rounds, mut longest) = (0, Duration::ZERO);
     std::thread::scope(|scope| {
         let all: Vec<_> = (0..DELAYED_REQUESTS).map(|_| scope.spawn(send_delayed)).collect();
         let all_ended = || all.iter().all(std::thread::ScopedJoinHandle::is_finished);
-        while service.database.count_rows(waits) < 1 && !all_ended() {}
+        wait_until("a request should wait for the lock", || {
+            (service.database.count_rows(waits) > 0 || all_ended()).then_some(())
+        });
         while !all_ended() && rounds < 90 {
             let since = Instant::now();
             assert_eq!(send_other().status, 200);

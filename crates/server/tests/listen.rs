@@ -245,14 +245,19 @@ fn run_listen(base_url: &str, forward_to: &str) -> (String, String) {
 }
 
 #[test]
-fn responses_above_8_mib_are_rejected_and_plain_http_is_warned_about() {
+fn responses_above_8_mib_are_rejected() {
     let mut endless = b"HTTP/1.1 200 OK\r\n\r\n{\"events\": [], \"next\": \"".to_vec();
     endless.resize(9 << 20, b'a');
     let base = start_hostile_service(vec![endless]);
     let (_, err) = run_listen(&base, "http://localhost:2/hook");
-    let warning =
-        format!("guerdon: warning: {base} is not https: the API key and secret are sent unencrypted\n");
-    assert_eq!(err, format!("{warning}guerdon: the response is larger than 8388608 bytes\n"));
+    assert_eq!(err, "guerdon: the response is larger than 8388608 bytes\n");
+}
+
+#[test]
+fn credentials_are_not_sent_unencrypted_to_another_machine() {
+    let (_, err) = run_listen("http://guerdon.example", "http://localhost:2/hook");
+    let why = "the service's address must be https: the credentials would be sent unencrypted";
+    assert_eq!(err, format!("guerdon: {why}\n"));
 }
 
 #[test]

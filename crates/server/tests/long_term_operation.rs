@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::service::TestService;
 use crate::support::{
-    SampleCompany, for_each_database, for_each_database_with, wait_for_first_event, wait_until,
+    SampleCompany, for_each_database, for_each_database_with, run_on_postgres, wait_for_first_event,
+    wait_until,
 };
 
 fn sample_domain(sample: &SampleCompany) -> String {
@@ -108,7 +109,7 @@ fn the_audit_log_lists_actors_newest_first() {
         service.run_json_command(&["maintenance", "off"]);
         let saml = format!("/v1/companies/{}/saml", sample.company);
         let put = || service.put(&sample.provider, &saml, &json!({"idp_id": "https://idp.example"}));
-        while put().status == 503 {} // maintenance ends within a second
+        wait_until("maintenance should end", || (put().status != 503).then_some(()));
         let all = service.run_json_command(&["audit", "--limit", "50"]);
         let actions: Vec<&str> =
             all.as_array().unwrap().iter().map(|entry| text_field(entry, "action")).collect();
@@ -300,10 +301,7 @@ fn completed_records_are_pruned_and_a_deleted_user_can_be_erased() {
 
 #[test]
 fn prune_creates_event_partitions() {
-    for_each_database(|service| {
-        if service.database.is_embedded() {
-            return;
-        }
+    run_on_postgres(|service| {
         let partitions = || service.database.count_rows("pg_inherits WHERE inhparent = 'events'::regclass");
         let before = partitions();
         let mut prune = service.build_command();

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
 use crate::support::service::TestService;
-use crate::support::{SampleCompany, for_each_database, wait_until};
+use crate::support::{SampleCompany, run_on_sqlite, wait_until};
 
 /// Limits the size of the files that the service writes. `None` removes the limit.
 fn limit_file_size(service: &TestService, bytes_max: Option<u64>) {
@@ -21,10 +21,7 @@ fn wait_until_ready(service: &TestService, expected: u16) {
 
 #[test]
 fn a_full_disk_is_reported_once_and_readiness_recovers() {
-    for_each_database(|service| {
-        if !service.database.is_embedded() {
-            return;
-        }
+    run_on_sqlite(|service| {
         let sample = SampleCompany::create(service, 1);
         let create = |number: u32| {
             let body = json!({"name": format!("Corporation {number}")});

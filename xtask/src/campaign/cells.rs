@@ -1,5 +1,5 @@
-//! Two cells behind HAProxy under load from twenty providers: the primary of one is killed, the map is reloaded, and all
-//! instances are restarted one after the other.
+//! Two cells behind HAProxy under load from twenty providers: the primary of one is killed, the map is reloaded, and
+//! all instances are restarted one after the other.
 //!
 //! Each cell has two instances of the service on a primary with a synchronous standby. A failover in one cell must not
 //! slow down the other, nothing acknowledged may be lost or duplicated in either, and a reload or a rolling restart
@@ -21,8 +21,7 @@ use super::event_log::EventLog;
 use super::load::{Load, LoadTarget};
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
-use super::victim::to_f64;
-use crate::measurement::percentiles::Percentiles;
+use crate::measurement::percentiles::{Percentiles, to_f64};
 use crate::measurement::service::Database;
 
 const PROVIDERS_PER_CELL: usize = 10;

@@ -24,7 +24,7 @@ use super::postgres_server::{Programs, ServerFolder};
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
-use super::victim::to_f64;
+use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::{Database, free_address};
 
 const SCHEMAS: [&str; 2] = ["cell_1", "cell_2"];

@@ -19,8 +19,7 @@ use super::random::Random;
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
-use super::victim::to_f64;
-use crate::measurement::percentiles::Percentiles;
+use crate::measurement::percentiles::{Percentiles, to_f64};
 
 /// The shortest and the longest time from the start of the load to the kill. Short times are more frequent: each
 /// doubling of the time is equally likely.

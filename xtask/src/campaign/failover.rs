@@ -18,8 +18,8 @@ use super::load::{Load, LoadTarget, MODERATE_INTERVAL};
 use super::report::{Measurement, Report};
 use super::request_log::{LoadRequest, RequestLog};
 use super::server_pair::ServerPair;
-use super::victim::to_f64;
 use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::{Database, RunningService};
 
 const DATABASE: &str = "failover";

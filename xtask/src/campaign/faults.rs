@@ -1,10 +1,11 @@
 //! Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps and slow receivers under load.
 //!
-//! Each round injects one fault while clients send recognitions with idempotency keys. At the same time, clients of another
-//! provider read and send recognitions to many receivers, and clients without valid credentials try to read. Every request
-//! must get its result or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown
-//! outcomes are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the
-//! end, all requests are compared with the whole ledger, and the received events with the recognitions.
+//! Each round injects one fault while clients send recognitions with idempotency keys. At the same time, clients of
+//! another provider read and send recognitions to many receivers, and clients without valid credentials try to read.
+//! Every request must get its result or 503 in time, and the full rate must return soon after the fault. After each
+//! round, requests with unknown outcomes are retried with their keys, and the ledger is compared with the journal of
+//! acknowledged requests. At the end, all requests are compared with the whole ledger, and the received events with the
+//! recognitions.
 
 mod fault;
 mod other_provider;
@@ -28,7 +29,7 @@ use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::sql::SqlClient;
 use super::subject::Subject;
-use super::victim::to_f64;
+use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::Database;
 use crate::postgres::Cluster;
 

@@ -9,7 +9,8 @@ use guerdon_test_harness::HttpsClient;
 
 use super::context::{AttackContext, lower_priority};
 use super::report::Measurement;
-use super::victim::{compare_during_attack, to_f64};
+use super::victim::compare_during_attack;
+use crate::measurement::percentiles::to_f64;
 
 const CONNECTIONS_PER_SECOND: usize = 1_000;
 const THREADS: usize = 32;

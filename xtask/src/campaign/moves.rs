@@ -25,9 +25,8 @@ use super::random::Random;
 use super::report::{Measurement, Report};
 use super::request_log::LoadRequest;
 use super::sql::SqlClient;
-use super::victim::to_f64;
 use crate::measurement::fixture::{Company, Provider};
-use crate::measurement::percentiles::Percentiles;
+use crate::measurement::percentiles::{Percentiles, to_f64};
 use crate::measurement::service::{Database, RunningService, free_address};
 use crate::postgres::Cluster;
 

@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::context::AttackContext;
 use super::report::Measurement;
-use super::victim::{Victim, VictimMeasurements, to_f64};
+use super::victim::{Victim, VictimMeasurements};
 use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::{Database, RunningService};
 
 const CONNECTIONS: usize = 64;

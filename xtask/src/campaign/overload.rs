@@ -12,9 +12,9 @@ use guerdon_test_harness::HttpsConnection;
 
 use super::context::{AttackContext, lower_priority};
 use super::report::Measurement;
-use super::victim::{Victim, VictimMeasurements, to_f64};
+use super::victim::{Victim, VictimMeasurements};
 use crate::measurement::closed_loop::closed_loop;
-use crate::measurement::percentiles::{Percentiles, per_second};
+use crate::measurement::percentiles::{Percentiles, per_second, to_f64};
 
 /// The periods of measurement: the peak, another client before the load, and one load for each number of clients.
 const PERIODS: u32 = 4;

@@ -4,8 +4,9 @@ use anyhow::{Result, ensure};
 
 use super::context::AttackContext;
 use super::report::Measurement;
-use super::victim::{Victim, to_f64};
+use super::victim::Victim;
 use crate::measurement::closed_loop::closed_loop;
+use crate::measurement::percentiles::to_f64;
 
 const CONNECTIONS: usize = 16;
 /// The maximum ratio of the two costs.

@@ -9,7 +9,8 @@ use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
 use super::context::{AttackContext, lower_priority};
 use super::report::Measurement;
-use super::victim::{compare_during_attack, to_f64};
+use super::victim::compare_during_attack;
+use crate::measurement::percentiles::to_f64;
 
 const CONNECTIONS: usize = 4_000;
 /// The number of threads; each uses two addresses.

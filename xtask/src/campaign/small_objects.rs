@@ -11,8 +11,9 @@ use guerdon_test_harness::{HttpsClient, HttpsConnection};
 use super::context::{AttackContext, lower_priority};
 use super::neighbour::{create_noisy_provider, p99_max};
 use super::report::Measurement;
-use super::victim::{Victim, to_f64};
+use super::victim::Victim;
 use crate::measurement::fixture::Provider;
+use crate::measurement::percentiles::to_f64;
 
 const PROVIDERS: u8 = 3;
 /// Connections per provider that request a large page and do not read it.

@@ -21,8 +21,8 @@ use super::context::Setup;
 use super::report::{Measurement, Report};
 use super::sql::SqlClient;
 use super::subject::Subject;
-use super::victim::to_f64;
 use crate::measurement::closed_loop::closed_loop;
+use crate::measurement::percentiles::to_f64;
 
 const PEAK_CONNECTIONS: usize = 32;
 const PEAK_DURATION: Duration = Duration::from_secs(10);
@@ -107,7 +107,7 @@ fn take_samples(
     load: &PacedLoad<'_>,
 ) -> Result<Samples> {
     let (start, interval) = (Instant::now(), (setup.duration / SAMPLES).max(SAMPLE_INTERVAL_MIN));
-    let mut samples = Samples::new(interval);
+    let mut samples = Samples::new(interval, sql);
     for number in 1.. {
         if interval * number > setup.duration {
             break;

@@ -19,8 +19,8 @@ use self::restored_copy::RestoredCopy;
 use super::context::{AttackContext, temporary_folder};
 use super::random::Random;
 use super::report::{Measurement, Report};
-use super::victim::to_f64;
 use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::Database;
 use crate::workspace::string_field;
 

@@ -9,7 +9,7 @@ use guerdon_test_harness::HttpsConnection;
 use super::context::AttackContext;
 use super::report::Measurement;
 use crate::measurement::fixture::{Company, Provider};
-use crate::measurement::percentiles::Percentiles;
+use crate::measurement::percentiles::{Percentiles, to_f64};
 use crate::measurement::service::RunningService;
 
 const CONNECTIONS: usize = 4;
@@ -165,8 +165,4 @@ pub(super) fn compare_during_attack(
         measurements.extend(during.compare_with(&before)?);
         Ok(measurements)
     })
-}
-
-pub(super) fn to_f64(number: usize) -> f64 {
-    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }

@@ -22,7 +22,12 @@ impl Percentiles {
 
 /// Returns a rate per second.
 pub(crate) fn per_second(count: usize, elapsed: Duration) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / elapsed.as_secs_f64()
+    to_f64(count) / elapsed.as_secs_f64()
+}
+
+/// Converts a count; at most [`u32::MAX`].
+pub(crate) fn to_f64(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -195,9 +196,13 @@ class Client:
     ) -> None:
         """``base_url`` is the address of the service without ``/v1``. ``verify`` takes an SSL context that trusts the
         certificate of the service, if no public authority issued it. ``http`` replaces the HTTP client; its base URL
-        and credentials are set, and requests that wait for events extend its read timeout if necessary."""
+        and credentials are set, and requests that wait for events extend its read timeout if necessary. Raises
+        ``ValueError`` if ``base_url`` is not https, except on this machine."""
         self._http = http or httpx.Client(verify=verify, timeout=TIMEOUT_SECONDS)
-        self._http.base_url = httpx.URL(base_url.rstrip("/"))
+        url = httpx.URL(base_url.rstrip("/"))
+        if url.scheme == "http" and not _is_loopback(url.host):
+            raise ValueError("base_url must be https: the credentials would be sent unencrypted")
+        self._http.base_url = url
         self._http.auth = httpx.BasicAuth(api_key, api_secret)
         self._transport = Transport(self._http)
 
@@ -467,20 +472,21 @@ class Client:
         """Fetches an event with its attempts."""
         return self._get(Event, f"/events/{_segment(id)}")
 
-    def replay_event(self, id: str) -> int:
+    def replay_event(self, id: str, *, idempotency_key: str | None = None) -> int:
         """Sends an event again. Returns 0 if it is being delivered already."""
-        return self._transport.post(f"/events/{_segment(id)}/replay", {}, _replayed)
+        return self._transport.post(f"/events/{_segment(id)}/replay", {}, _replayed, idempotency_key)
 
     def replay_events(
         self,
         *,
         since: str | None = None,
         state: EventState | None = None,
+        idempotency_key: str | None = None,
     ) -> int:
         """Sends events again. At least one filter is required, and both for delivered events. Returns how many, without
         those that are being delivered already."""
         body = {name: value for name, value in (("since", since), ("state", state)) if value is not None}
-        return self._transport.post("/events/replay", body, _replayed)
+        return self._transport.post("/events/replay", body, _replayed, idempotency_key)
 
     # Requests
 
@@ -511,6 +517,15 @@ class Client:
             if not entries or (len(entries) < PER_PAGE if total is None else number * PER_PAGE >= total):
                 return
             number += 1
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _segment(value: str) -> str:

@@ -43,7 +43,7 @@ pub struct ListedFields {}
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Changed")]
 pub struct ChangedFields<'a> {
-    /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
+    /// If the reserve falls below this number of points, the company's admins are notified by email. Example: `1000`
     #[schemars(with = "Option<WireValue<Points>>")]
     reserve_alert: Option<i64>,
     /// An additional address for the notification that the reserve is low. Example: `"finance@acme.example"`

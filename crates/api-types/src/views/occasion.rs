@@ -18,7 +18,7 @@ pub struct OccasionView<'a> {
     /// The display name. Example: `"Thank you"`
     #[schemars(with = "WireValue<SingleLine>")]
     name: &'a str,
-    /// Used as the subject of mails. Example: `"You were thanked"`
+    /// Used as the subject of emails. Example: `"You were thanked"`
     #[schemars(with = "WireValue<SingleLine>")]
     title: &'a str,
     /// The message of recognitions that are sent without one. Example: `"Thank you for your help."`

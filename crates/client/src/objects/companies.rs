@@ -15,9 +15,9 @@ pub struct Company {
     pub owner_id: Uuid,
     pub owner_email: String,
     pub owner_name: String,
-    /// If the reserve falls below this number of points, the company's administrators are notified by mail.
+    /// If the reserve falls below this number of points, the company's administrators are notified by email.
     pub reserve_alert: Option<i64>,
-    /// An additional address that receives the mail about a low reserve.
+    /// An additional address that receives the email about a low reserve.
     pub reserve_bcc: Option<String>,
     /// The number of active users.
     pub user_count: i64,

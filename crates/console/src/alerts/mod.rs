@@ -152,7 +152,7 @@ fn delivery_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     if !overview.mails.given_up.is_zero() {
         let text = format!(
             "{} given up. See the log for their ids.",
-            overview.mails.given_up.with_noun("mail was", "mails were")
+            overview.mails.given_up.with_noun("email was", "emails were")
         );
         alerts.push(Alert::new(Tone::Warn, text));
     }

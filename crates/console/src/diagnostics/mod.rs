@@ -37,7 +37,7 @@ fn explain_no_response(cause: &str, provider: &Provider) -> Option<String> {
     if let Some(fault) = cause.strip_prefix("TLS: ") {
         return Some(tls::diagnose_tls(fault));
     }
-    if cause.starts_with("callback_url") || cause.contains("not a public address") {
+    if cause.starts_with("callback_url") || cause.contains("not public") {
         return Some(explain_refused_url(cause, provider));
     }
     let text = match cause {
@@ -81,7 +81,7 @@ fn explain_no_response(cause: &str, provider: &Provider) -> Option<String> {
 }
 
 fn explain_refused_url(cause: &str, provider: &Provider) -> String {
-    let advice = if cause.contains("public address") {
+    let advice = if cause.contains("public") {
         "Events are sent only to public addresses. If the receiver is on your own network, and you trust every provider \
          with access to it, set `webhooks.allow_private_networks = true`"
     } else if cause.contains("https") {

@@ -78,7 +78,7 @@ fn a_missing_response_is_explained() {
     check("the response is not HTTP", "scheme and port");
     check("the response headers are too long", "empty response");
     check("the response is too large", "empty response");
-    check("refused: 10.0.0.1 is not a public address", "webhooks.allow_private_networks");
+    check("refused: the host has an address that is not public", "webhooks.allow_private_networks");
     check(
         "callback_url must be a public address (webhooks.allow_private_networks allows others)",
         "public addresses",

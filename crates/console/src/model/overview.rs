@@ -59,11 +59,11 @@ pub struct DeliveryCounts {
     pub oldest_pending_at: Option<OffsetDateTime>,
 }
 
-/// Mails by state.
+/// Emails by state.
 #[derive(Debug, Clone, Default)]
 pub struct MailCounts {
     pub waiting: CappedCount,
-    /// Sent mails that are still stored.
+    /// Sent emails that are still stored.
     pub sent: CappedCount,
     pub given_up: CappedCount,
 }

@@ -168,8 +168,7 @@ fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
             }
         }
     };
-    let of_mails =
-        |what: &str, count: Markup| html! { tr { th scope="row" { "mails " (what) } td.number { (count) } } };
+    let of_mails = |what: &str, count: Markup| html! { tr { th scope="row" { "emails " (what) } td.number { (count) } } };
     let rows = html! {
         (events(EventState::Pending, html! { (deliveries.pending) }))
         (events(EventState::Delivered, html! { (numbers::format_count(deliveries.delivered)) }))
@@ -181,7 +180,7 @@ fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
         (of_mails("given up", highlight_nonzero(mails.given_up, Tone::Warn)))
     };
     html! {
-        (components::scrollable_table("Events and mails", &components::column_headings(&["Item", "Count#"]), &rows))
+        (components::scrollable_table("Events and emails", &components::column_headings(&["Item", "Count#"]), &rows))
         @if let Some(at) = deliveries.oldest_pending_at {
             p.soft { "The oldest pending event was created at " (time_format::render_timestamp_with_age(frame.now, at)) "." }
         }

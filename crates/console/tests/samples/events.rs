@@ -109,7 +109,7 @@ pub fn exhausted_event() -> Event {
 }
 
 pub fn pending_event() -> Event {
-    let attempts = vec![failed_attempt(1, None, "refused: 10.0.0.7 is not a public address")];
+    let attempts = vec![failed_attempt(1, None, "refused: the host has an address that is not public")];
     let next_attempt_at = Some(NOW + Duration::seconds(11));
     Event { next_attempt_at, ..sample_event(EventState::Pending, attempts, 3) }
 }

@@ -77,7 +77,7 @@ pub fn busy_overview() -> Overview {
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
             last_prune: Some(PruneRun {
                 ended_at: NOW - Duration::hours(5),
-                deleted: Some("1,204 delivered events, 3 mails, 977 idempotency records".to_owned()),
+                deleted: Some("1,204 delivered events, 3 emails, 977 idempotency records".to_owned()),
             }),
             last_backup_at: Some(NOW - Duration::hours(10)),
         },

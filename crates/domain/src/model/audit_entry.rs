@@ -41,7 +41,7 @@ stored_enum! {
         /// Maintenance mode was turned on or off.
         MaintenanceModeChanged => 27, "maintenance";
         Pruned => 28, "prune";
-        /// A test mail was about to be sent.
+        /// A test email was about to be sent.
         MailTested => 29, "mail.test";
         /// An example event was about to be sent to a provider.
         ExampleSent => 30, "webhook.send-example";

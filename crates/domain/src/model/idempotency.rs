@@ -1,13 +1,8 @@
 //! Idempotency keys, and the records stored under them.
 
-use std::time::Duration;
-
 use uuid::Uuid;
 
 use crate::values::{CompanyId, Timestamp};
-
-/// How long a response is stored by default.
-pub const RESPONSE_RETENTION_DEFAULT: Duration = Duration::from_secs(72 * 3_600);
 
 /// An idempotency key in its scope: a provider's id, or the nil UUID for the operator's commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -30,7 +30,7 @@ pub use corporation::Corporation;
 pub use details::{Details, UpdateDetails};
 pub use event::*;
 pub use event_facts::EventFacts;
-pub use idempotency::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
+pub use idempotency::{IdempotencyKey, IdempotencyRecord};
 pub use journal_entry::{EntryKind, JournalEntry, ScheduledDate, SentRecognition};
 pub use lookup::{Denied, DeniedReference, Lookup};
 pub use notification::{Channel, NewNotification, Notification, NotifiedCompany, Recipient};

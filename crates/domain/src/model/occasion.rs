@@ -6,7 +6,7 @@ use crate::values::{CompanyId, InvalidValue, Message, OccasionId, SingleLine, Ti
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionText {
     pub name: SingleLine,
-    /// The title of its mails.
+    /// The title of its emails.
     pub title: SingleLine,
     /// The default message of its recognitions.
     pub default_message: Message,

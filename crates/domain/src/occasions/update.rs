@@ -10,7 +10,7 @@ pub struct UpdateOccasion {
     /// Its company, which cannot change: only the current one is accepted.
     pub company_id: Option<CompanyId>,
     pub name: Option<SingleLine>,
-    /// The title of its mails.
+    /// The title of its emails.
     pub title: Option<SingleLine>,
     /// The default message of its recognitions.
     pub default_message: Option<Message>,

@@ -17,6 +17,15 @@ pub struct Seal {
     pub created_at: Timestamp,
 }
 
+/// The end of the ledger at one time: every row that was committed then has an earlier position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerEnd {
+    /// The position after the last journal entry.
+    pub journal: i64,
+    /// The position after the last audit entry.
+    pub audit_log: i64,
+}
+
 /// The options of an audit, and the facts that it needs from outside.
 #[derive(Clone, Copy)]
 pub struct AuditOptions<'a> {
@@ -87,8 +96,11 @@ pub trait Audit {
 
     fn last_seal(&mut self) -> Result<Option<Seal>, StoreError>;
 
-    /// Whether any committed row is not sealed yet.
-    fn has_unsealed_rows(&mut self) -> Result<bool, StoreError>;
+    /// The end of the ledger in this snapshot.
+    fn ledger_end(&mut self) -> Result<LedgerEnd, StoreError>;
+
+    /// Whether any committed row before `end` is not sealed yet.
+    fn has_unsealed_rows_before(&mut self, end: LedgerEnd) -> Result<bool, StoreError>;
 
     /// Computes the next seal over the committed rows that no later commit can precede: about `rows_max` rows
     /// of each table, without splitting a transaction. `None` if there is nothing new.

@@ -78,12 +78,13 @@ mod tests {
         );
         check(
             Deadlines::MEMORY,
-            "| large bodies | 24 MiB, 12 of one provider, 6 only for providers that need at most 3, for up to {} s |",
+            "| large bodies | 24 MiB; one provider at most 12; the last 6 are reserved for providers that use at most \
+             3; requests wait for up to {} s |",
         );
         check(
             Deadlines::MEMORY,
-            "| large requests and responses in progress | 64 MiB, 32 of one provider, 16 only for providers that need at \
-             most 8, for up to {} s |",
+            "| large requests and responses in progress | 64 MiB; one provider at most 32; the last 16 are reserved \
+             for providers that use at most 8; requests wait for up to {} s |",
         );
         check(Deadlines::IDEMPOTENCY_KEY, "| retries of a request in progress | wait for up to {} s |");
         check(Deadlines::START, "providers take turns; each begins within {} s |");

@@ -40,7 +40,8 @@ mod users;
 pub use crate::model::{Denied, DeniedReference, Lookup, NewEvent, NewNotification};
 pub use accounts::{AccountEntry, AccountTransaction, Accounts, BalanceGroup, Balances, ReadAccounts};
 pub use audit::{
-    Audit, AuditOptions, AuditPacer, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta, Unpaced,
+    Audit, AuditOptions, AuditPacer, LedgerEnd, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta,
+    Unpaced,
 };
 pub use audit_log::{AuditLog, AuditLogQuery, ReadAuditLog};
 pub use clock::{Clock, Context, IdGenerator, Timestamp};
@@ -79,7 +80,7 @@ pub use notifications::{
     NotificationOutcome, NotificationQuery, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications,
     StoredNotification, UnsentNotificationCounts,
 };
-pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
+pub use notifier::{CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};
 pub use pacer::{AdaptiveSize, Pacer, run_step};
 pub use providers::{Providers, ReadProviders};

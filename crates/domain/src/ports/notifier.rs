@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::model::Channel;
 use crate::values::ProviderId;
 
 /// Wakes one thread that waits for work. Threads that commit work notify it. Notifying is cheap and idempotent. If no
@@ -93,34 +92,13 @@ impl Default for ProcessCount {
     }
 }
 
-/// Wakes the sender of each channel of notifications.
-#[derive(Debug, Clone, Default)]
-pub struct ChannelNotifiers([Notifier; Channel::ALL.len()]);
-
-impl ChannelNotifiers {
-    /// The notifier of the channel's sender.
-    #[must_use]
-    pub fn of_channel(&self, channel: Channel) -> Notifier {
-        let mut notifiers = Channel::ALL.iter().zip(&self.0);
-        notifiers
-            .find(|(other, _)| **other == channel)
-            .map(|(_, notifier)| notifier.clone())
-            .unwrap_or_default()
-    }
-
-    /// Wakes every sender.
-    pub fn notify_all(&self) {
-        self.0.iter().for_each(Notifier::notify_one);
-    }
-}
-
 /// The notifications for all senders and for the event feed, and the number of processes that send.
 #[derive(Debug, Clone, Default)]
 pub struct Notifiers {
     /// Wakes the dispatcher of events.
     pub events: Notifier,
-    /// Wakes the senders of notifications.
-    pub notifications: ChannelNotifiers,
+    /// Wakes the sender of notifications.
+    pub notifications: Notifier,
     /// Notifies the API of new events.
     pub event_feed: EventFeedNotifier,
     /// Wakes the thread that notifies the other processes on the same database.
@@ -134,7 +112,7 @@ impl Notifiers {
     /// something.
     pub fn notify_local_senders(&self) {
         self.events.notify_one();
-        self.notifications.notify_all();
+        self.notifications.notify_one();
         self.event_feed.notify(CommittedEvents::OfUnknownProviders);
     }
 }

@@ -30,7 +30,7 @@ pub fn alert_threshold(company: &Company) -> Option<Amount> {
     company.reserve_alert.map(|reserve_alert| company.rate.min_balance(reserve_alert).unwrap_or(Amount::MAX))
 }
 
-/// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the
+/// Queues the alert, one email for each active company admin and for `reserve_bcc`, if a payment took the
 /// reserve below its threshold. The threshold is that of the account, which the payment has locked: a change of the
 /// company may have been committed after `company` was loaded.
 pub fn queue_alert_on_crossing(

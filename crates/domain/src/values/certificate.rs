@@ -3,6 +3,7 @@
 use x509_parser::parse_x509_certificate;
 use x509_parser::pem::parse_x509_pem;
 
+use super::text::is_refused_in_text;
 use super::{InvalidValue, Timestamp};
 
 const BEGIN: &str = "-----BEGIN ";
@@ -53,9 +54,8 @@ impl std::fmt::Debug for PemCertificate {
 
 /// When the certificate in a string expires; `None` unless the string contains exactly one certificate.
 fn parse_expiry(text: &str) -> Option<Timestamp> {
-    let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = only_boundary(text, BEGIN)?;
-    if only_boundary(text, END)? < at || text.chars().any(is_refused) {
+    if only_boundary(text, END)? < at || text.chars().any(is_refused_in_text) {
         return None;
     }
     let (_, pem) = parse_x509_pem(text.get(at..)?.as_bytes()).ok()?;

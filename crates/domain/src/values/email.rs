@@ -37,7 +37,7 @@ impl EmailAddress {
             .ok_or(InvalidValue("must be an email address in ASCII of at most 254 characters"))
     }
 
-    /// The address as it was sent; mails go to this form.
+    /// The address as it was sent; emails go to this form.
     pub fn as_str(&self) -> &str {
         &self.sent
     }

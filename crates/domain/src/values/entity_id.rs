@@ -1,7 +1,7 @@
 //! The identifier of an identity provider.
 
 use super::InvalidValue;
-use super::text::has_at_most_chars;
+use super::text::parse_line;
 
 /// A SAML entity identifier: one line of 1 to 1,024 characters (the limit of SAML), not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +13,8 @@ impl EntityId {
 
     /// Parses an identifier. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let is_valid = !text.trim().is_empty()
-            && has_at_most_chars(text, EntityId::CHARS_MAX)
-            && !text.chars().any(char::is_control);
-        is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
-            "must be one line of 1 to 1,024 characters, not blank, without control characters",
-        ))
+        let rule = "must be one line of 1 to 1,024 characters, not blank, without control characters";
+        parse_line(text, Self::CHARS_MAX, rule).map(Self)
     }
 
     /// The string as it was sent.

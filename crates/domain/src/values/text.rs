@@ -15,12 +15,8 @@ impl SingleLine {
     /// Parses a line. It is stored byte for byte. In an optional field, an empty string means null; the
     /// caller must handle it first.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let is_valid = !text.trim().is_empty()
-            && has_at_most_chars(text, Self::CHARS_MAX)
-            && !text.chars().any(char::is_control);
-        is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
-            "must be one line of 1 to 255 characters, not blank, without control characters",
-        ))
+        let rule = "must be one line of 1 to 255 characters, not blank, without control characters";
+        parse_line(text, Self::CHARS_MAX, rule).map(Self)
     }
 
     /// The string as it was sent.
@@ -45,8 +41,7 @@ impl Message {
 
     /// Parses a message. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-        let is_valid = has_at_most_chars(text, Self::CHARS_MAX) && !text.chars().any(is_refused);
+        let is_valid = has_at_most_chars(text, Self::CHARS_MAX) && !text.chars().any(is_refused_in_text);
         is_valid.then(|| Self(Arc::from(text))).ok_or(InvalidValue(
             "must be text of at most 10,000 characters, without control characters other than line breaks and tabs",
         ))
@@ -78,6 +73,19 @@ pub fn split_full_name(name: &str) -> (String, String) {
         Some((first, last)) => (first.to_owned(), last.to_owned()),
         None => (name.to_owned(), String::new()),
     }
+}
+
+/// Parses one line of 1 to `chars_max` characters that is not blank and has no control characters. `rule` is the
+/// message of the error.
+pub(super) fn parse_line(text: &str, chars_max: usize, rule: &'static str) -> Result<String, InvalidValue> {
+    let is_valid =
+        !text.trim().is_empty() && has_at_most_chars(text, chars_max) && !text.chars().any(char::is_control);
+    is_valid.then(|| text.to_owned()).ok_or(InvalidValue(rule))
+}
+
+/// Whether text of several lines must not contain the character: a control character other than line breaks and tabs.
+pub(super) fn is_refused_in_text(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
 /// Whether the string has at most `length_max` characters.

@@ -1,4 +1,4 @@
-//! Claims mails of one provider after the other, sends them, and stores each outcome before it sends the next.
+//! Claims emails of one provider after the other, sends them, and stores each outcome before it sends the next.
 
 mod running;
 mod schedule;
@@ -28,28 +28,28 @@ use server::ServerAvailability;
 
 pub use running::RunningMailer;
 
-/// The maximum number of mails in one claim.
+/// The maximum number of emails in one claim.
 const BATCH_SIZE_MAX: u16 = 16;
 /// How long a claim is valid.
 const LEASE_DURATION: Duration = Duration::from_secs(2 * 60);
 /// The longest time between two reads of the outbox.
 const SCAN_INTERVAL: Duration = Duration::from_secs(5);
-/// The minimum wait for a mail that is due but could not be claimed, because another process has claimed it.
+/// The minimum wait for an email that is due but could not be claimed, because another process has claimed it.
 const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// After this many consecutive failures of single mails, the rest of the batch waits for [`RETRY_WAIT_MIN`].
+/// After this many consecutive failures of single emails, the rest of the batch waits for [`RETRY_WAIT_MIN`].
 const CONSECUTIVE_FAILURES_MAX: u8 = 3;
-/// The maximum number of mails whose refusals are counted. When it is reached, all counts are reset.
+/// The maximum number of emails whose refusals are counted. When it is reached, all counts are reset.
 const COUNTED_REFUSALS_MAX: usize = 10_000;
 
-/// Sends the mails of the outbox (see the crate's documentation).
+/// Sends the emails of the outbox (see the crate's documentation).
 pub struct Mailer {
     store: Box<dyn MailStore>,
     transport: Box<dyn MailTransport>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     observer: Arc<dyn MailerObserver>,
-    /// Notified after each commit that queued mails. This does not shorten the wait for an unavailable server, unless an
-    /// operator retries a mail.
+    /// Notified after each commit that queued emails. This does not shorten the wait for an unavailable server, unless
+    /// an operator retries an email.
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
@@ -59,7 +59,7 @@ pub struct Mailer {
     clock_checked_at: Option<Timestamp>,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
     unrecorded: HashMap<Uuid, (Uuid, NotificationOutcome)>,
-    /// How many attempts at each mail the server refused or did not confirm since this process started.
+    /// How many attempts at each email the server refused or did not confirm since this process started.
     refusals: HashMap<Uuid, u8>,
     /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again, and further
     /// failures are not logged.
@@ -75,12 +75,12 @@ pub enum NextBatch {
     At(Timestamp),
 }
 
-/// The mails of one claim, which have one provider.
+/// The emails of one claim, which have one provider.
 struct MailBatch {
     provider: ProviderId,
     lease: Uuid,
     until: Timestamp,
-    /// Failures of single mails since the last success or refusal.
+    /// Failures of single emails since the last success or refusal.
     consecutive_failures: u8,
 }
 
@@ -116,7 +116,7 @@ impl Mailer {
         self
     }
 
-    /// Looks for mails whenever `wake` is notified.
+    /// Looks for emails whenever `wake` is notified.
     #[must_use]
     pub fn with_wake(mut self, wake: Notifier) -> Self {
         self.wake = wake;
@@ -171,22 +171,22 @@ impl Mailer {
         Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
 
-    /// Reschedules mails if the clock was set back since the last check. Otherwise due times that were computed with
-    /// the old clock could delay mails by hours or days. The first call always checks the due times, because it is not
+    /// Reschedules emails if the clock was set back since the last check. Otherwise due times that were computed with
+    /// the old clock could delay emails by hours or days. The first call always checks the due times, because it is not
     /// known whether the clock was set back before.
     fn reschedule_if_clock_moved(&mut self, now: Timestamp) -> Result<(), StoreError> {
         if self.clock_checked_at.is_none_or(|earlier| earlier > now + CLOCK_TOLERANCE) {
             let count = self.store.reschedule_after_clock_change(now, RETRY_WAIT_MAX, LEASE_DURATION)?;
             if count > 0 {
-                log::warn!(mails = count; "the system clock moved backwards: rescheduled waiting mails");
+                log::warn!(mails = count; "the system clock moved backwards: rescheduled waiting emails");
             }
         }
         self.clock_checked_at = Some(now);
         Ok(())
     }
 
-    /// Attempts the mails of a batch. Once the server is unavailable, several mails failed or the batch must end, the rest
-    /// is released without an attempt and thus not given up.
+    /// Attempts the emails of a batch. Once the server is unavailable, several emails failed or the batch must end, the
+    /// rest is released without an attempt and thus not given up.
     fn send_batch(&mut self, mails: &[Mail], batch: &mut MailBatch) {
         for mail in mails {
             let now = self.clock.now();
@@ -205,7 +205,7 @@ impl Mailer {
         }
     }
 
-    /// The final outcome of a mail, if it could not be stored yet. Such a mail must not be sent again.
+    /// The final outcome of an email, if it could not be stored yet. Such an email must not be sent again.
     fn unrecorded_outcome(&self, id: Uuid) -> Option<NotificationOutcome> {
         let (_, outcome) = self.unrecorded.get(&id)?;
         match outcome {
@@ -219,7 +219,7 @@ impl Mailer {
     }
 
     fn attempt_mail(&mut self, mail: &Mail, batch: &mut MailBatch) -> NotificationOutcome {
-        // A panic in a library concerns one mail and must not delay the others.
+        // A panic in a library concerns one email and must not delay the others.
         let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send_mail(mail)));
         let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
         let failure = match result {
@@ -306,13 +306,13 @@ impl Mailer {
                 if is_transient(&cause) {
                     self.record_store_failure(&cause);
                 } else {
-                    log::error!(mail_id:% = id, cause:%; "cannot record the outcome of a mail");
+                    log::error!(mail_id:% = id, cause:%; "cannot record the outcome of an email");
                 }
             }
         }
     }
 
-    /// Stores the outcomes that could not be stored before. A mail whose row is broken is skipped.
+    /// Stores the outcomes that could not be stored before. An email whose row is broken is skipped.
     fn record_unrecorded(&mut self) -> Result<(), StoreError> {
         let unrecorded: Vec<_> = self.unrecorded.iter().map(|(id, outcome)| (*id, *outcome)).collect();
         for (id, (lease, outcome)) in unrecorded {
@@ -337,7 +337,7 @@ impl Mailer {
     fn close_mailer(&mut self) {
         self.transport.close_connection();
         if let Err(cause) = self.record_unrecorded() {
-            log::warn!(mails = self.unrecorded.len(), cause:%; "mails may be sent again");
+            log::warn!(mails = self.unrecorded.len(), cause:%; "emails may be sent again");
         }
     }
 }

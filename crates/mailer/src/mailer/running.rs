@@ -29,8 +29,8 @@ impl RunningMailer {
         Ok(Self { stopped, wake, ended, thread: Some(thread) })
     }
 
-    /// Stops the mailer after the mail that is being sent, and releases the rest of the batch. Returns whether it stopped
-    /// within `deadline`.
+    /// Stops the mailer after the email that is being sent, and releases the rest of the batch. Returns whether it
+    /// stopped within `deadline`.
     pub fn stop(mut self, deadline: Duration) -> bool {
         self.signal_stop();
         if self.ended.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
@@ -65,7 +65,8 @@ fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
 fn process_batch(mailer: &mut Mailer) -> NextBatch {
     catch_unwind(AssertUnwindSafe(|| mailer.process_batch())).unwrap_or_else(|_panic| {
         log::error!(
-            "the mailer panicked and continues after a pause; the mails that it had claimed become due when their lease ends"
+            "the mailer panicked and continues after a pause; the emails that it had claimed become due when their lease \
+             ends"
         );
         mailer.transport.close_connection();
         NextBatch::At(mailer.clock.now() + SCAN_INTERVAL)

@@ -1,4 +1,4 @@
-//! When a mail is retried, as pure functions of its failures.
+//! When an email is retried, as pure functions of its failures.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::mail::Mail;
 pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
 /// The longest wait.
 pub(super) const RETRY_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
-/// The wait after a refusal, which gives an operator time to repair a server that refuses by mistake, or after a mail
+/// The wait after a refusal, which gives an operator time to repair a server that refuses by mistake, or after an email
 /// that was not confirmed, because each further attempt may deliver a copy.
 const REFUSAL_WAIT: Duration = RETRY_WAIT_MAX;
-/// The number of refusals or unconfirmed attempts after which a mail is given up.
+/// The number of refusals or unconfirmed attempts after which an email is given up.
 pub(super) const REFUSALS_MAX: u8 = 3;
-/// How long a mail is retried after it was queued.
+/// How long an email is retried after it was queued.
 const RETRY_PERIOD: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-/// The minimum number of attempts, regardless of the age of the mail: the service itself may have been down for days.
+/// The minimum number of attempts, regardless of the age of the email: the service itself may have been down for days.
 const ATTEMPTS_MIN: u16 = 4;
 
 /// The wait after a failure that follows `earlier_failures`: 15 seconds, doubled each time, at most an hour.
@@ -26,7 +26,7 @@ pub(super) fn retry_wait(earlier_failures: u32) -> Duration {
     doubled.map_or(RETRY_WAIT_MAX, |wait| wait.min(RETRY_WAIT_MAX))
 }
 
-/// The outcome of a failure that concerns only this mail.
+/// The outcome of a failure that concerns only this email.
 pub(super) fn outcome_after_failure(mail: &Mail, now: Timestamp) -> NotificationOutcome {
     retry_or_give_up(mail, now, retry_wait(u32::from(mail.attempts)))
 }
@@ -40,7 +40,7 @@ pub(super) fn outcome_after_refusal(mail: &Mail, now: Timestamp, count: u8) -> N
     }
 }
 
-/// The outcome of an attempt that failed for a reason that concerns all mails; none is tried before `until`.
+/// The outcome of an attempt that failed for a reason that concerns all emails; none is tried before `until`.
 pub(super) fn outcome_after_outage(mail: &Mail, now: Timestamp, until: Timestamp) -> NotificationOutcome {
     if must_give_up(mail, now) { NotificationOutcome::GivenUp } else { NotificationOutcome::RetryAt(until) }
 }

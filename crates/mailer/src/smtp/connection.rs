@@ -48,7 +48,7 @@ pub(super) struct SmtpConnection {
 
 impl SmtpConnection {
     /// Connects to the server. Every failure is [`FailureKind::Server`](crate::FailureKind::Server), because the server
-    /// has not been given a mail yet.
+    /// has not been given an email yet.
     pub(super) async fn open_connection(server: &ServerSettings) -> Result<Self, SendFailure> {
         let ServerSettings { url, tls, client_name } = server;
         let failed =
@@ -147,7 +147,7 @@ fn require_ascii(message: &EncodedMessage) -> Result<(), SendFailure> {
     if addresses.iter().all(|address| address.is_ascii()) && message.as_bytes().is_ascii() {
         return Ok(());
     }
-    Err(SendFailure::unsendable("the encoded mail is not ASCII"))
+    Err(SendFailure::unsendable("the encoded email is not ASCII"))
 }
 
 /// A command that failed, with the code of the server's response, if there was one.
@@ -157,8 +157,8 @@ struct StepError {
 }
 
 impl StepError {
-    /// Converts the failure of a command that names only the sender. Every mail would get the same negative response,
-    /// so such a response concerns the server. A broken connection may concern only this mail.
+    /// Converts the failure of a command that names only the sender. Every email would get the same negative response,
+    /// so such a response concerns the server. A broken connection may concern only this email.
     fn into_server_failure(self) -> SendFailure {
         if self.code.is_some() {
             SendFailure::server(self.description)

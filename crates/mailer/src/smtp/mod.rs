@@ -1,4 +1,4 @@
-//! Sends mails over SMTP.
+//! Sends emails over SMTP.
 
 mod connection;
 mod session;
@@ -24,7 +24,7 @@ pub use url::{InvalidSmtpUrl, SmtpUrl};
 #[error("the root certificates for the mail server cannot be used: {0}")]
 pub struct InvalidRoots(String);
 
-/// Sends mails to a mail server, over one connection per batch.
+/// Sends emails to a mail server, over one connection per batch.
 pub struct SmtpTransport {
     server: ServerSettings,
     sender: FromAddress,
@@ -52,7 +52,7 @@ impl SmtpTransport {
         self
     }
 
-    /// Sets the time limit for each mail, including the connection set-up. The default is 30 seconds.
+    /// Sets the time limit for each email, including the connection set-up. The default is 30 seconds.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.time_limit = limit;

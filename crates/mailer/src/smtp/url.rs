@@ -1,5 +1,5 @@
-//! The URL of a mail server (`mail.smtp_url`). lettre does not read it: for lettre, `smtp://` means no encryption, for any
-//! host.
+//! The URL of a mail server (`mail.smtp_url`). lettre does not read it: for lettre, `smtp://` means no encryption, for
+//! any host.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,7 +13,7 @@ use url::{Host, Url};
 pub(super) enum Encryption {
     /// The connection is not encrypted.
     None,
-    /// The connection is encrypted by STARTTLS. A server that does not offer it receives no password and no mail.
+    /// The connection is encrypted by STARTTLS. A server that does not offer it receives no password and no email.
     StartTls,
     /// The connection is encrypted by TLS from the first byte.
     Wrapped,

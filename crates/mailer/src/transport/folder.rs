@@ -1,9 +1,10 @@
-//! Writes mails to files, for installations without a mail server.
+//! Writes emails to files, for installations without a mail server.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use guerdon_domain::ports::Timestamp;
 
@@ -15,9 +16,11 @@ use crate::mail::Mail;
 
 /// The prefix of a file that is being written.
 const UNFINISHED_PREFIX: &str = ".unfinished-";
+/// A file is written within seconds. An unfinished one that is older than this remains from a process that was killed.
+const UNFINISHED_AGE_MAX: Duration = Duration::from_secs(3_600);
 
-/// Writes each mail atomically to a file `<created_at>-<id>.eml` that only its owner can read. A mail that is sent again replaces
-/// its file.
+/// Writes each email atomically to a file `<created_at>-<id>.eml` that only its owner can read. An email that is sent
+/// again replaces its file.
 #[derive(Debug)]
 pub struct FolderTransport {
     folder: PathBuf,
@@ -25,7 +28,8 @@ pub struct FolderTransport {
 }
 
 impl FolderTransport {
-    /// Creates the folder if it is missing, and removes unfinished files that a crash has left in it.
+    /// Creates the folder if it is missing, and removes unfinished files that a crash has left in it. Those of the last
+    /// hour stay, because another process may be writing them.
     pub fn open(folder: impl Into<PathBuf>, sender: FromAddress) -> io::Result<Self> {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -34,7 +38,7 @@ impl FolderTransport {
         }
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX) {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX) && is_abandoned(&entry) {
                 remove_if_present(&entry.path())?;
             }
         }
@@ -61,6 +65,11 @@ impl MailTransport for FolderTransport {
             SendFailure::server(format!("cannot write to {}: {cause}", self.folder.display()))
         })
     }
+}
+
+fn is_abandoned(file: &DirEntry) -> bool {
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > UNFINISHED_AGE_MAX))
 }
 
 fn remove_if_present(path: &Path) -> io::Result<()> {

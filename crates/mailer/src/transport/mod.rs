@@ -9,15 +9,15 @@ use crate::mail::Mail;
 
 pub use folder::FolderTransport;
 
-/// The time limit for sending one mail. The mailer starts no mail when less than this time is left of its lease.
+/// The time limit for sending one email. The mailer starts no email when less than this time is left of its lease.
 pub(crate) const SEND_DURATION_MAX: Duration = Duration::from_secs(30);
 
-/// A way to send mails.
+/// A way to send emails.
 pub trait MailTransport: Send {
-    /// Sends one mail within 30 seconds. `Ok` means that the receiving side has confirmed it.
+    /// Sends one email within 30 seconds. `Ok` means that the receiving side has confirmed it.
     fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure>;
 
-    /// Checks whether mails can be sent, as far as that is possible without sending one.
+    /// Checks whether emails can be sent, as far as that is possible without sending one.
     fn check_connection(&mut self) -> Result<(), SendFailure> {
         Ok(())
     }

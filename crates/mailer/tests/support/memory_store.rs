@@ -44,7 +44,7 @@ impl MemoryMailStore {
         store
     }
 
-    /// Queues a mail of the first provider.
+    /// Queues an email of the first provider.
     pub fn queue_mail(&self, mail: Mail) {
         self.queue_mail_of(1, mail);
     }

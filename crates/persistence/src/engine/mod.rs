@@ -83,7 +83,7 @@ pub(crate) enum BatchError {
     Failed(StoreError),
     /// None of the commands is the cause. Whether the transaction committed may be unknown.
     Unavailable(StoreError),
-    /// No transaction could be started, because no connection could be opened in time.
+    /// No transaction could be started: no connection could be opened in the time for which a request waits.
     NoConnection(StoreError),
 }
 

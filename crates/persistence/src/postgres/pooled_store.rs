@@ -31,8 +31,8 @@ const UNIT_ATTEMPTS_MAX: u32 = 6;
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// The number of connections for background jobs and the operator's pages. If more run at once, the others wait up to
-    /// a second for a connection. The health check has a separate connection.
+    /// The number of connections for background jobs and the operator's pages. If more run at once, the others wait up
+    /// to a second for a connection. The health check has a separate connection.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
     /// `None` selects the form that the server needs.
@@ -197,9 +197,12 @@ impl Backend for PooledStore {
         if affected_count > SHARED_BATCH_SIZE_MAX {
             limits.wait_briefly_for_locks();
         }
-        // If no transaction can be started, none of the commands is the cause.
+        // If no transaction can be started, none of the commands is the cause. A wait that a deadline shortened does
+        // not mean that others would wait in vain.
         let not_started = |cause| match cause {
-            StoreError::Unavailable(_) => BatchError::NoConnection(cause),
+            StoreError::Unavailable(_) if time_limit >= Deadlines::CONNECTION => {
+                BatchError::NoConnection(cause)
+            }
             _ => BatchError::Unavailable(cause),
         };
         match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(not_started)? {

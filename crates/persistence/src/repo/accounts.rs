@@ -23,7 +23,15 @@ use crate::statement::statement;
 /// The maximum number of users of one query.
 const USERS_PER_QUERY: usize = 1_000;
 
-// The directions 0 and 1 are the codes of `Direction`.
+/// The start of a query for the debits of an account, up to the owner and the kind. Each statement appends conditions,
+/// an order and a limit, and closes the parenthesis. The directions 0 and 1 are the codes of `Direction`.
+const DEBITS: &str = "SELECT * FROM (SELECT debit_sequence AS sequence, amount, points_per_dollar, journal_entry_id, \
+     CAST(0 AS SMALLINT) AS direction, points, reason, created_at FROM transfers \
+     WHERE debit_owner = ? AND debit_kind = ?";
+/// The start of a query for the credits of an account, with the columns of [`DEBITS`].
+const CREDITS: &str = "SELECT * FROM (SELECT credit_sequence AS sequence, amount, points_per_dollar, journal_entry_id, \
+     CAST(1 AS SMALLINT) AS direction, points, reason, created_at FROM transfers \
+     WHERE credit_owner = ? AND credit_kind = ?";
 
 statement! {
     /// Selects the latest transactions of an account. Debits and credits are read from separate indexes and merged
@@ -40,12 +48,10 @@ statement! {
         limit: BigInt = i64,
         offset: BigInt = i64,
     }
-    "SELECT journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
-     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, points, reason, created_at \
-     FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, points, reason, created_at \
-     FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
-     AS both_sides ORDER BY sequence DESC LIMIT ? OFFSET ?"
+    "SELECT journal_entry_id, direction, points, reason, created_at FROM (",
+    DEBITS, " AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL ",
+    CREDITS, " AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) AS both_sides \
+     ORDER BY sequence DESC LIMIT ? OFFSET ?"
 }
 
 statement! {
@@ -62,13 +68,10 @@ statement! {
         credits: BigInt = i64,
         limit: BigInt = i64,
     }
-    "SELECT sequence, amount, points_per_dollar, journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
-     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND debit_sequence > ? \
-     ORDER BY debit_sequence LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND credit_sequence > ? \
-     ORDER BY credit_sequence LIMIT ?) AS credits) AS both_sides ORDER BY sequence LIMIT ?"
+    "SELECT * FROM (",
+    DEBITS, " AND debit_sequence > ? ORDER BY debit_sequence LIMIT ?) AS debits UNION ALL ",
+    CREDITS, " AND credit_sequence > ? ORDER BY credit_sequence LIMIT ?) AS credits) AS both_sides \
+     ORDER BY sequence LIMIT ?"
 }
 
 impl ReadAccounts for Unit<'_> {

@@ -21,6 +21,9 @@ use crate::rows::{
     RecordedAttemptRow, SqlTimestamp, first_id_of_millisecond,
 };
 
+/// By how much the clock may have been set back without a search by time missing rows.
+pub(super) const CLOCK_SET_BACK_MICROS_MAX: i64 = 3_600_000_000;
+
 impl ReadOutbox for Unit<'_> {
     fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError> {
         self.query(super::disable_statement_timeout)?;
@@ -174,8 +177,8 @@ fn latest_attempts(id: EventId, limit: i64) -> _ {
     attempts::table.filter(attempts::event_id.eq(event)).order(attempts::id.desc()).limit(limit)
 }
 
-/// An id below every id that was created at a time or later, provided that the clock was not set back by more
-/// than an hour.
+/// An id below every id that was created at a time or later, provided that the clock was not set back by more than
+/// [`CLOCK_SET_BACK_MICROS_MAX`].
 pub(super) fn first_id_since(since: Timestamp) -> Uuid {
-    first_id_of_millisecond(since.unix_micros() / 1_000 - 3_600_000)
+    first_id_of_millisecond((since.unix_micros() - CLOCK_SET_BACK_MICROS_MAX) / 1_000)
 }

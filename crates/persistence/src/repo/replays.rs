@@ -10,14 +10,11 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, checked_cast};
 use uuid::Uuid;
 
-use super::events::first_id_since;
+use super::events::{CLOCK_SET_BACK_MICROS_MAX, first_id_since};
 use super::{Db, Unit, timestamp_literal};
 use crate::rows::conditions::{PENDING, is_handed_over};
 use crate::rows::schema::deliveries;
 use crate::rows::{DbTimestamp, Id, Identifier, SqlTimestamp};
-
-/// By how much the clock may have been set back without a replay missing events, as in [`first_id_since`].
-const CLOCK_SET_BACK_MICROS_MAX: i64 = 3_600_000_000;
 
 /// A filter of deliveries.
 type DeliveryFilter = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;

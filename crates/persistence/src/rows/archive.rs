@@ -11,8 +11,8 @@ const LOCAL_COLUMNS: [&str; 3] = ["position", "lease_id", "handed_over_at"];
 
 /// The source of a section's rows. Its SQL refers to the section's table as `t`.
 pub(crate) struct SectionSource {
-    /// The tables. `{by_position}` makes SQLite read a table in the order of its positions: without statistics, it would read
-    /// and sort all rows of the company for each page.
+    /// The tables. `{by_position}` makes SQLite read a table in the order of its positions: without statistics, it
+    /// would read and sort all rows of the company for each page.
     pub(crate) from: &'static str,
     /// The condition, with the placeholders `{company}` and `{now}`.
     pub(crate) condition: &'static str,
@@ -134,7 +134,7 @@ mod tests {
     const EXCLUDED: [(&str, &str); 5] = [
         ("active_users", "triggers maintain it when the users are inserted"),
         ("company_moves", "a move is recorded by each cell"),
-        ("notifications", "mails that wait are sent by the cell that wrote them"),
+        ("notifications", "emails that wait are sent by the cell that wrote them"),
         ("company_statistics", "the target computes it when it seals the imported journal entries"),
         ("occasion_statistics", "the target computes it when it seals the imported journal entries"),
     ];

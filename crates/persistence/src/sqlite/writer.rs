@@ -154,8 +154,12 @@ impl Writer {
             (false, false) => self.roll_back_unit("ROLLBACK TO unit; RELEASE unit"),
         };
         match (end, verdict) {
-            // A full disk rolls back the whole transaction, and the savepoint with it.
-            (Err(e), _) => UnitEnd::GroupLost(e),
+            // A full disk rolls back the whole transaction, and the savepoint with it. Then the failure of the unit is
+            // the cause, and that of its rollback a consequence.
+            (Err(e), _) => UnitEnd::GroupLost(match failure {
+                Some(cause @ StoreError::Unavailable(_)) => cause,
+                _ => e,
+            }),
             (Ok(()), Err(panic)) => UnitEnd::Panicked(panic),
             (Ok(()), Ok(_)) => UnitEnd::Finished(failure.map_or(Ok(()), Err)),
         }

@@ -1,11 +1,10 @@
-//! Delivers events to providers and mails to administrators.
+//! Delivers events to providers and emails to administrators.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{Clock, Notifiers, Store, StoreExt};
 use guerdon_mailer::{MailTransport, Mailer, PersistentMailStore, RunningMailer};
 use guerdon_persistence::CrossProcessNotifier;
@@ -48,7 +47,7 @@ impl RunningDelivery {
         let mail_store = Box::new(PersistentMailStore::new(Arc::clone(store)));
         let mailer = Mailer::new(mail_store, transport, Arc::new(SystemClock), Arc::new(SystemIds))
             .with_observer(delivery_counters.clone())
-            .with_wake(notifiers.notifications.of_channel(Channel::Mail));
+            .with_wake(notifiers.notifications.clone());
         log::info!(destination = describe_mail_destination(settings).as_str(); "starting the mailer");
         let mails = mailer.start().context("cannot create the thread of the mailer")?;
         let events = build_dispatcher(settings, store, keys, notifiers, delivery_counters)?

@@ -21,8 +21,11 @@ pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one run may last: less than the time that background work has to end before the process exits.
 const RUN_TIME_MAX: Duration = Duration::from_secs(4);
 
-/// How long a starting process continues distributions that another process may be working on.
+/// How long a command continues distributions that another process may be working on.
 const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long a starting service continues distributions before it opens its listeners. It continues longer ones
+/// afterwards.
+const START_RECOVERY_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Pays scheduled distributions when they are due.
 pub(super) struct DueDistributions {
@@ -65,7 +68,7 @@ impl DueDistributions {
     fn try_run_all(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < RUN_TIME_MAX {
-            match self.process_next_date() {
+            match self.process_next_date(begun) {
                 Ok(Some(ran)) => {
                     self.failed_schedules.remove(&ran.schedule);
                     log_date_outcome(&ran);
@@ -89,18 +92,21 @@ impl DueDistributions {
         None
     }
 
-    /// Continues the distributions that are not finished, then runs the next one that is due.
-    fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
-        self.continue_unfinished().map_err(|cause| DueDateError { schedule: None, cause })?;
+    /// Continues the distributions that are not finished, then runs the next one that is due. `begun` is the start of
+    /// the run.
+    fn process_next_date(&mut self, begun: Instant) -> Result<Option<ProcessedDate>, DueDateError> {
+        self.continue_unfinished(begun).map_err(|cause| DueDateError { schedule: None, cause })?;
         run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules)
     }
 
-    /// Continues the unfinished distributions.
-    fn continue_unfinished(&mut self) -> Result<(), StoreError> {
+    /// Continues the unfinished distributions until the time of the run is over.
+    fn continue_unfinished(&mut self, begun: Instant) -> Result<(), StoreError> {
         let Self { store, commands, paused_distributions, reported, .. } = self;
-        let failed = finish_distributions(store.as_ref(), commands, paused_distributions, &mut |_| {
-            ControlFlow::Continue(())
-        })?;
+        let mut continue_within_run = |_| {
+            if begun.elapsed() < RUN_TIME_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let failed =
+            finish_distributions(store.as_ref(), commands, paused_distributions, &mut continue_within_run)?;
         for failed in failed {
             if reported.insert((failed.entry_id, failed.is_permanent())) {
                 warn_of_unfinished(&failed);
@@ -110,15 +116,29 @@ impl DueDistributions {
     }
 }
 
-/// Finishes the distributions in steps that were interrupted when a process was killed. If a distribution cannot be
-/// finished, it is logged and `guerdon verify` reports it, but the service and commands can still use the database. On
-/// PostgreSQL, this stops after a limited time, because another process may be finishing the distributions, and each
-/// `serve` checks them once a second.
-pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+/// Continues interrupted distributions before the service opens its listeners, for at most a second.
+pub(super) fn resume_distributions_at_start(store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+    resume_distributions(store, queue, Some(START_RECOVERY_TIME_MAX));
+}
+
+/// Continues interrupted distributions before a command that writes. On an embedded database, this finishes all of
+/// them, because no other process does. On PostgreSQL, it stops after a limited time, because another process may be
+/// finishing them, and each `serve` checks them once a second.
+pub(super) fn resume_distributions_before_command(
+    settings: &Settings,
+    store: &dyn Store,
+    queue: &Arc<dyn CommandQueue>,
+) {
     let is_embedded = settings.embedded_database().is_some();
+    resume_distributions(store, queue, (!is_embedded).then_some(SHARED_RECOVERY_TIME_MAX));
+}
+
+/// Continues the distributions in steps that were interrupted when a process was killed. If a distribution cannot be
+/// finished, it is logged and `guerdon verify` reports it, but the service and commands can still use the database.
+fn resume_distributions(store: &dyn Store, queue: &Arc<dyn CommandQueue>, time_max: Option<Duration>) {
     let begun = Instant::now();
     let mut continue_within_limit = |_| {
-        let is_over = !is_embedded && begun.elapsed() > SHARED_RECOVERY_TIME_MAX;
+        let is_over = time_max.is_some_and(|time_max| begun.elapsed() > time_max);
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let commands = BlockingCommandQueue { queue: Arc::clone(queue), context_sources: context_sources() };

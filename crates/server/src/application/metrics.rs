@@ -170,7 +170,7 @@ fn describe_delivery_metrics() {
             format!("Notifications of the channel {channel} whose final attempt failed")
         );
     }
-    describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
+    describe_counter!(MAIL_ATTEMPTS, "Attempts to send an email by result: sent, failed, given_up");
 }
 
 /// Sets the initial values of metrics that would otherwise be absent until their first event.
@@ -203,7 +203,7 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let (depth, unsent, unfinished) = match found {
         Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
-        Err(cause) => return log::warn!(cause:%; "cannot count pending events and mails"),
+        Err(cause) => return log::warn!(cause:%; "cannot count pending events and emails"),
     };
     let age = depth.oldest_created_at.map_or(Duration::ZERO, |oldest| {
         Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
@@ -272,7 +272,7 @@ pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64)
     }
 }
 
-/// Counts attempts to deliver events and mails.
+/// Counts attempts to deliver events and emails.
 #[derive(Default)]
 pub(super) struct DeliveryCounters {
     /// The counts of each provider since the last call of `take_counts`.

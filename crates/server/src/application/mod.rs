@@ -51,7 +51,6 @@ use background::{HealthCheck, repeat_every};
 pub(crate) use database::prepare_folders;
 use delivery::RunningDelivery;
 use distributions::DueDistributions;
-pub(crate) use distributions::resume_distributions;
 use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
 use statistics::StatisticsWriter;
@@ -88,8 +87,8 @@ pub(crate) struct Application {
 
 impl Application {
     /// Creates or migrates the database, finds or creates the keys, continues interrupted distributions, starts the
-    /// delivery of events and mails, prepares TLS, and opens the listeners.
-    /// `wrap_transport` may wrap the configured transport of mails. Must be called within an actix system.
+    /// delivery of events and emails, prepares TLS, and opens the listeners.
+    /// `wrap_transport` may wrap the configured transport of emails. Must be called within an actix system.
     pub(crate) fn build(
         settings: &Settings,
         wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
@@ -100,7 +99,7 @@ impl Application {
         let OpenDatabase { requests, commands, background, health } =
             database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
-        resume_distributions(settings, background.as_ref(), &commands);
+        distributions::resume_distributions_at_start(background.as_ref(), &commands);
         let observed = ObservedState::default();
         let health_check = HealthCheck::new(health, &observed);
         health_check.check_at_start()?;

@@ -10,7 +10,7 @@ use anyhow::{anyhow, bail};
 use guerdon_domain::ports::Notifiers;
 use guerdon_persistence::{Access, CrossProcessNotifier, OpenError, open_with_notifiers};
 
-use super::resume_distributions;
+use super::distributions::resume_distributions_before_command;
 use crate::command_socket::{SOCKET_NAME, SendOutcome, send_command};
 use crate::commands::{Command, CommandEnvironment, CommandOutput, RunnableCommand as _};
 use crate::keys::{open_existing_keys, open_or_create_keys};
@@ -42,9 +42,14 @@ pub(crate) fn run_command(
                 SendOutcome::NotRun => {
                     bail!("the running `guerdon serve` did not accept the command; it was not run: retry it")
                 }
-                SendOutcome::Unknown => bail!(
-                    "the running `guerdon serve` did not respond: it is unknown whether the command ran; \
-                     check the result before you retry, or retry with the same --key (an import can always be retried)"
+                SendOutcome::Disconnected => bail!(
+                    "the connection to the running `guerdon serve` ended without a reply; {}",
+                    retry_advice(command)
+                ),
+                SendOutcome::NoReply(timeout) => bail!(
+                    "the running `guerdon serve` has not replied within {} s and may still be running the command; {}",
+                    timeout.as_secs(),
+                    retry_advice(command)
                 ),
                 SendOutcome::NotServed => {}
             }
@@ -57,7 +62,7 @@ pub(crate) fn run_command(
                 let keys = Arc::new(find_keys(settings, store.as_ref())?);
                 if !command.is_read_only() {
                     logging::start_logging(settings.log);
-                    resume_distributions(settings, store.as_ref(), &opened.commands);
+                    resume_distributions_before_command(settings, store.as_ref(), &opened.commands);
                 }
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
@@ -74,8 +79,19 @@ pub(crate) fn run_command(
         }
     }
     Err(anyhow!(
-        "another process holds the database and does not accept commands on {}: another command (wait for it), \
-         a `guerdon serve` whose socket was deleted (restart it), or a `guerdon serve` with another data_dir",
+        "another process holds the database and does not accept commands on {}: a `guerdon serve` that is starting or \
+         stopping, or another command (wait, then run this again); or a `guerdon serve` with another data_dir, or whose \
+         socket was deleted (restart it)",
         settings.data_dir.join(SOCKET_NAME).display()
     ))
+}
+
+/// What to do if it is unknown whether a command ran.
+fn retry_advice(command: &Command) -> &'static str {
+    if command.is_read_only() {
+        "it changes no data, so run it again"
+    } else {
+        "it is unknown whether the command ran; check the result before you retry, or retry with the same --key (an \
+         import can always be retried)"
+    }
 }

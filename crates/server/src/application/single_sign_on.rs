@@ -1,4 +1,5 @@
-//! Warns of identity providers' certificates that expire soon, with a log line, a metric, and a mail to administrators.
+//! Warns of identity providers' certificates that expire soon, with a log line, a metric, and an email to
+//! administrators.
 
 use std::time::Duration;
 

@@ -41,15 +41,15 @@ impl StopReport {
         } else {
             log::warn!(
                 duration_ms, deliveries, commands;
-                "stopped before all work had finished; unfinished deliveries are retried when their leases end"
+                "stopped before all work had finished: unfinished deliveries are sent again; check the results of unfinished commands"
             );
         }
     }
 }
 
 /// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `stop_now`
-/// completes before that, stops immediately. Returns how many deliveries did not finish; after an immediate stop, how many
-/// were in flight when the shutdown began.
+/// completes before that, stops immediately. Returns how many deliveries did not finish; after an immediate stop, how
+/// many were in flight when the shutdown began.
 pub(super) async fn stop_in_order<F: Future<Output = ()>>(
     service_state: &ServiceState,
     drain: Duration,

@@ -89,6 +89,13 @@ impl Pruning {
             }
             return;
         }
+        // Before the deletion, which may take long: meanwhile events without a partition would be stored in the default
+        // one.
+        match retention::create_event_partitions(store, &self.retention, SystemClock.now()) {
+            Ok(0) => {}
+            Ok(partitions) => log::info!(partitions; "created partitions for future events"),
+            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events"),
+        }
         let requester = &Requester { reference: Some("retention".to_owned()), ..Requester::OPERATOR };
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
         match retention::prune(store, &self.retention, &context) {
@@ -106,11 +113,6 @@ impl Pruning {
                 }
             }
             Err(cause) => log::warn!(cause:%; "cannot delete records past their retention"),
-        }
-        match retention::create_event_partitions(store, &self.retention, SystemClock.now()) {
-            Ok(0) => {}
-            Ok(partitions) => log::info!(partitions; "created partitions for future events"),
-            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events"),
         }
     }
 }

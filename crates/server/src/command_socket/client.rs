@@ -1,6 +1,6 @@
 //! Sends commands to a running `serve`.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -26,8 +26,10 @@ pub(crate) enum SendOutcome {
     Refused(String),
     /// The request was not received completely; the command did not run.
     NotRun,
-    /// The request was received, but no reply came: the command may have run.
-    Unknown,
+    /// The connection ended without a reply: the command may have run.
+    Disconnected,
+    /// No reply came in this time: the command may still be running.
+    NoReply(Duration),
 }
 
 /// Sends a command to the `serve` that runs on this data folder and database, and waits for its reply.
@@ -63,11 +65,15 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
     if sent.is_err() {
         return SendOutcome::NotRun;
     }
-    match read_reply(&stream, if command.may_take_long() { LONG_REPLY_TIMEOUT } else { REPLY_TIMEOUT }) {
+    let timeout = if command.may_take_long() { LONG_REPLY_TIMEOUT } else { REPLY_TIMEOUT };
+    match read_reply(&stream, timeout) {
         Ok(Reply::Done(output)) => SendOutcome::Done(output),
         Ok(Reply::Refused(why)) => SendOutcome::Refused(why),
         Ok(Reply::OtherDatabase) => SendOutcome::NotServed,
-        Err(_cause) => SendOutcome::Unknown,
+        Err(cause) if matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            SendOutcome::NoReply(timeout)
+        }
+        Err(_cause) => SendOutcome::Disconnected,
     }
 }
 

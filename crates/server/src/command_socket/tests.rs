@@ -58,7 +58,7 @@ fn a_missing_response_is_reported() {
     });
     let outcome = send_command(folder.path(), &folder.path().join("guerdon.db"), &seal_command());
     crash.join().unwrap();
-    assert!(matches!(outcome, SendOutcome::Unknown));
+    assert!(matches!(outcome, SendOutcome::Disconnected));
 }
 
 #[test]

@@ -52,7 +52,7 @@ command_group! {
         Request(request::RequestCommand),
         /// Turn maintenance mode on (the API responds with 503) or off, or show it.
         Maintenance(maintenance::mode::Maintenance),
-        /// List, retry or test mails to administrators.
+        /// List, retry or test emails to administrators.
         #[command(subcommand)]
         Mail(mail::MailCommand),
         /// Manage single sign-on of companies.
@@ -65,7 +65,7 @@ command_group! {
         /// Import data in bulk.
         #[command(subcommand)]
         Import(ImportCommand),
-        /// Delete delivered events, sent mails and expired idempotency records past their retention.
+        /// Delete delivered events, sent emails and expired idempotency records past their retention.
         Prune(maintenance::prune::Prune),
         /// Implements `guerdon backup`.
         #[command(hide = true)]

@@ -1,14 +1,14 @@
-//! Prints each mail of the sandbox when it is sent.
+//! Prints each email of the sandbox when it is sent.
 
 use guerdon_mailer::{Mail, MailTransport, SendFailure};
 
 use super::style::success_line;
 use crate::terminal::{print_line, printable};
 
-/// How many lines of a mail are printed.
+/// How many lines of an email are printed.
 const PRINTED_LINES_MAX: usize = 12;
 
-/// Wraps a transport so that each sent mail is printed.
+/// Wraps a transport so that each sent email is printed.
 pub(super) fn print_sent_mails(transport: Box<dyn MailTransport>) -> Box<dyn MailTransport> {
     Box::new(PrintingTransport(transport))
 }

@@ -28,7 +28,7 @@ use crate::terminal::logging;
 
 /// Start a sandbox: temporary data with a provider, companies and funded users, and a receiver that verifies events
 ///
-/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or closing the
+/// Prints ids and credentials as lines to paste, then each event and each email as it arrives. Ctrl-C, or closing the
 /// terminal, stops it and deletes the data. It listens on 127.0.0.1, on ports 8443 and 9090, or on free ones if those
 /// are in use. The settings http.listen and operator.listen change the addresses, such as to 0.0.0.0:8443 in a
 /// container. All other settings are ignored, except GUERDON_MASTER_KEY with --database.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt, Tx};
 use zeroize::Zeroizing;
@@ -33,7 +33,15 @@ pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyh
     require_master_key(settings)?;
     let master = match read_configured_key(settings)? {
         Some(key) => key,
-        None => read_file(&settings.data_dir.join(MASTER_KEY_FILE))?,
+        None => match read_data_folder_key(&settings.data_dir)? {
+            Some(key) => key,
+            None if stored_fingerprint(store)?.is_some() => {
+                return Err(lost_key_error(&settings.data_dir.join(MASTER_KEY_FILE)));
+            }
+            None => bail!(
+                "no master key exists yet: `guerdon serve`, or the first command that changes something, creates it"
+            ),
+        },
     };
     let keys = Keys::derive(&master)?;
     if let Some(stored) = stored_fingerprint(store)? {
@@ -86,11 +94,7 @@ fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKe
     let exists = path.try_exists();
     if !exists.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
         if stored_fingerprint(store)?.is_some() {
-            bail!(
-                "the master key in {} is missing, and the secrets of this database cannot be read without \
-                 it: restore it from its backup",
-                path.display()
-            );
+            return Err(lost_key_error(path));
         }
         let bytes = Zeroizing::new(random::generate_bytes::<32>()?);
         let text = Zeroizing::new(format!("{}\n", HEXLOWER.encode(bytes.as_slice())));
@@ -98,6 +102,14 @@ fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKe
         files::create_private_file(path, text.as_bytes())?; // if another process has created the file first, its key is read below
     }
     read_file(path)
+}
+
+fn lost_key_error(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "the master key in {} is missing, and the secrets of this database cannot be read without it: restore it from \
+         its backup",
+        path.display()
+    )
 }
 
 fn read_file(path: &Path) -> anyhow::Result<MasterKey> {

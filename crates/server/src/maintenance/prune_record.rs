@@ -40,7 +40,7 @@ impl DeletedCounts {
         self == Self::default()
     }
 
-    /// The counts as a list, such as `12 delivered events, 2 mails, 0 idempotency records`.
+    /// The counts as a list, such as `12 delivered events, 2 emails, 0 idempotency records`.
     pub(crate) fn to_text(self) -> String {
         let count = |count: usize, one: &str, many: &str| {
             numbers::count_with_noun(u64::try_from(count).unwrap_or(u64::MAX), one, many)
@@ -50,7 +50,7 @@ impl DeletedCounts {
             parts.push(count(self.event_partitions, "partition of events", "partitions of events"));
         }
         parts.push(count(self.events, "delivered event", "delivered events"));
-        parts.push(count(self.mails, "mail", "mails"));
+        parts.push(count(self.mails, "email", "emails"));
         parts.push(count(self.idempotency_records, "idempotency record", "idempotency records"));
         parts.join(", ")
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Clock, ReadTx, Seal, Store, StoreError, StoreExt, Timestamp};
-use guerdon_domain::sealing::{SealOutcome, seal_committed, seal_next};
+use guerdon_domain::sealing::{SealOutcome, seal_until};
 
 use super::pacer::AdaptivePacer;
 use crate::platform::SystemClock;
@@ -21,8 +21,8 @@ pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
-    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts (a log throttle would
-    /// repeat it at intervals).
+    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts (a log throttle
+    /// would repeat it at intervals).
     has_failed: bool,
 }
 
@@ -47,8 +47,9 @@ impl SealingTask {
     }
 
     fn seal_new(&mut self) -> Result<(), StoreError> {
-        while seal_next(self.store.as_ref(), SystemClock.now(), &mut self.pacer)? {}
-        Ok(())
+        let store = self.store.as_ref();
+        let end = store.read_snapshot(|reads| reads.ledger_end())?;
+        seal_until(store, end, SystemClock.now(), &mut self.pacer).map(drop)
     }
 
     fn log_head(&mut self) {
@@ -62,15 +63,16 @@ impl SealingTask {
     }
 }
 
-/// Seals all committed entries, and returns the latest seal; `None` if nothing is sealed yet. Waits up to ten seconds for
-/// transactions in progress, because nothing after them can be sealed before they end. If entries remain unsealed, the
-/// second value says why and what to do.
+/// Seals all entries that are committed now, and returns the latest seal; `None` if nothing is sealed yet. Waits up to
+/// ten seconds for transactions in progress, because nothing after them can be sealed before they end. If entries
+/// remain unsealed, the second value says why and what to do.
 pub(crate) fn seal_all(
     store: &dyn Store,
     now: Timestamp,
 ) -> Result<(Option<Seal>, Option<String>), StoreError> {
+    let end = store.read_snapshot(|reads| reads.ledger_end())?;
     for _ in 0..ATTEMPTS_MAX {
-        if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
+        if let SealOutcome::Complete(seal) = seal_until(store, end, now, &mut new_pacer())? {
             return Ok((seal, None));
         }
         sleep(RETRY_INTERVAL);
@@ -84,9 +86,10 @@ pub(crate) fn seal_available(
     store: &dyn Store,
     now: Timestamp,
 ) -> Result<(Option<Seal>, Option<String>), StoreError> {
+    let end = store.read_snapshot(|reads| reads.ledger_end())?;
     let mut latest = store.read_snapshot(|reads| reads.last_seal())?;
     for _ in 0..ATTEMPTS_MAX {
-        if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
+        if let SealOutcome::Complete(seal) = seal_until(store, end, now, &mut new_pacer())? {
             return Ok((seal, None));
         }
         let previous = latest;

@@ -45,7 +45,7 @@ pub(crate) struct Settings {
     pub(crate) webhooks: Webhooks,
     /// A file of additional certificate authorities that are trusted for receivers.
     pub(crate) webhook_roots: Option<PathBuf>,
-    /// The delivery of mails.
+    /// The delivery of emails.
     pub(crate) mail: Mail,
     /// How long records are stored.
     pub(crate) retention: Retention,
@@ -111,13 +111,13 @@ pub(crate) struct Webhooks {
 pub(crate) struct Retention {
     /// Delivered events with their attempts.
     pub(crate) events: Option<Duration>,
-    /// Sent mails.
+    /// Sent emails.
     pub(crate) mails: Option<Duration>,
     /// Idempotency records.
     pub(crate) idempotency: Duration,
 }
 
-/// The delivery of mails.
+/// The delivery of emails.
 #[derive(Clone)]
 pub(crate) struct Mail {
     /// The URL of the mail server; may contain a password.

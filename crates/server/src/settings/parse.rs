@@ -45,7 +45,6 @@ expected! {
     f64: "a number",
     u32: "a whole number from 0 to 4294967295",
     u64: "a whole number",
-    usize: "a whole number",
     String: "a string",
     PathBuf: "a path",
     Vec<String>: "a list of strings",
@@ -232,17 +231,26 @@ fn parse_address_limit(source: &SettingsReader<'_>) -> anyhow::Result<u32> {
     }
 }
 
+fn parse_number(
+    source: &SettingsReader<'_>,
+    key: &str,
+    default: u64,
+    range: RangeInclusive<u64>,
+) -> anyhow::Result<u64> {
+    let number = source.get_or(key, default)?;
+    if !range.contains(&number) {
+        bail!("{key} must be from {} to {}, not {number}", range.start(), range.end());
+    }
+    Ok(number)
+}
+
 fn parse_seconds(
     source: &SettingsReader<'_>,
     key: &str,
     default: u64,
     range: RangeInclusive<u64>,
 ) -> anyhow::Result<Duration> {
-    let seconds = source.get_or(key, default)?;
-    if !range.contains(&seconds) {
-        bail!("{key} must be from {} to {}, not {seconds}", range.start(), range.end());
-    }
-    Ok(Duration::from_secs(seconds))
+    parse_number(source, key, default, range).map(Duration::from_secs)
 }
 
 fn parse_burst(source: &SettingsReader<'_>) -> anyhow::Result<u32> {
@@ -275,14 +283,17 @@ fn parse_webhooks(source: &SettingsReader<'_>) -> anyhow::Result<Webhooks> {
 }
 
 fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {
-    let days = |key: &str| -> anyhow::Result<Option<Duration>> {
-        let days_as_seconds = parse_seconds(source, key, 30, 0..=36_500)?;
-        Ok(Some(days_as_seconds * 86_400).filter(|retention| !retention.is_zero()))
+    let parse_days = |key: &str| -> anyhow::Result<Option<Duration>> {
+        let days = parse_number(source, key, 30, 0..=36_500)?;
+        Ok((days > 0).then(|| Duration::from_secs(days * 86_400)))
     };
     Ok(Retention {
-        events: days("retention.events_days")?,
-        mails: days("retention.mails_days")?,
-        idempotency: hours_or_forever(parse_seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
+        events: parse_days("retention.events_days")?,
+        mails: parse_days("retention.mails_days")?,
+        idempotency: match parse_number(source, "retention.idempotency_hours", 72, 0..=87_600)? {
+            0 => FOREVER,
+            hours => Duration::from_secs(hours * 3_600),
+        },
     })
 }
 
@@ -303,11 +314,6 @@ fn parse_daily_at(source: &SettingsReader<'_>) -> anyhow::Result<Option<Time>> {
         Some(time) => Ok(Some(time)),
         None => bail!("verify.daily_at must be a time of day in UTC such as 03:00, or off, not `{text}`"),
     }
-}
-
-/// Converts a number of hours, passed as a duration of as many seconds, to a duration. 0 becomes [`FOREVER`].
-fn hours_or_forever(hours: Duration) -> Duration {
-    if hours.is_zero() { FOREVER } else { hours * 3_600 }
 }
 
 fn parse_mail(source: &SettingsReader<'_>) -> anyhow::Result<Mail> {

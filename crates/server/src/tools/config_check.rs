@@ -37,6 +37,9 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Comman
     let certificate = tls::check_certificate(settings)?;
     require_master_key(settings)?;
     read_webhook_roots(settings)?;
+    if settings.mail.smtp_url.is_some() {
+        build_mail_transport(settings)?;
+    }
     let checks = if connects { check_connections(settings, certificate)? } else { Vec::new() };
     Ok(ConfigCheckView { ok: true, checks }.to_output()?)
 }

@@ -3,12 +3,11 @@
 mod position;
 mod target;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::thread::sleep; // tidy: a receiver or service that is unavailable has to be polled
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, Start};
 use guerdon_domain::ports::Clock as _;
 use url::Url;
@@ -63,11 +62,8 @@ impl Listen {
             api_key: read_variable("GUERDON_API_KEY")?,
             api_secret: read_variable("GUERDON_API_SECRET")?,
         };
-        let base_url = check_url("--base-url", &self.base_url)?;
+        check_url("--base-url", &self.base_url)?;
         check_url("--forward-to", &self.forward_to)?;
-        if base_url.scheme() == "http" {
-            warn_of_plain_http(&self.base_url);
-        }
         let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_BYTES_MAX);
         let (base, target) =
             (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
@@ -188,15 +184,10 @@ fn print_escaped(line: &str) {
     print_line(printable::escape_line(line));
 }
 
-/// Warns on standard error that the credentials are sent unencrypted.
-fn warn_of_plain_http(base: &str) {
-    let warning = format!("warning: {base} is not https: the API key and secret are sent unencrypted");
-    let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::escape_line(&warning));
-}
-
-fn check_url(option: &str, url: &str) -> Result<Url> {
-    let url_or_none = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url_or_none.with_context(|| format!("{option} must be an http or https URL, not {url}"))
+fn check_url(option: &str, url: &str) -> Result<()> {
+    let is_valid = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    ensure!(is_valid, "{option} must be an http or https URL, not {url}");
+    Ok(())
 }
 
 fn read_variable(name: &str) -> Result<String> {

@@ -47,7 +47,7 @@ impl CommandView for RestoreView {
             (Some(_), true) => "\nThe master key matches the backup.".to_owned(),
             (Some(fingerprint), false) => format!(
                 "\nIts master key (fingerprint {fingerprint}) is missing: put it into master.key in the data folder, or \
-                 into the settings, before `guerdon serve`."
+                 into the settings, before any other command."
             ),
         };
         format!(
@@ -112,8 +112,10 @@ impl Restore {
         if self.file.exists() && !is_plain {
             bail!("{} is not a backup: it is empty or not a file", self.file.display());
         }
-        let copied = File::open(&self.file).and_then(|mut file| io::copy(&mut file, &mut partial_file));
-        copied.with_context(|| format!("cannot read {}", self.file.display()))?;
+        let mut file =
+            File::open(&self.file).with_context(|| format!("cannot read {}", self.file.display()))?;
+        io::copy(&mut file, &mut partial_file)
+            .with_context(|| format!("cannot copy {} to {}", self.file.display(), partial.display()))?;
         partial_file.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = migrate_and_verify(partial, settings)
             .with_context(|| format!("cannot restore {}", self.file.display()))?;

@@ -54,7 +54,7 @@ impl CommandView for ServiceStatus {
             ("operator", &self.operator_listen),
             ("maintenance", maintenance),
             ("events pending", &format!("{}{oldest}", numbers::format_integer(self.events_pending))),
-            ("mails waiting", &numbers::format_integer(self.mails_waiting)),
+            ("emails waiting", &numbers::format_integer(self.mails_waiting)),
             ("certificate expires", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
             ("latest seal", &seal),
             ("points in transit", &in_transit),

@@ -1,4 +1,4 @@
-//! The transport of mails.
+//! The transport of emails.
 
 use anyhow::Context as _;
 use guerdon_mailer::{FolderTransport, FromAddress, MailTransport, SmtpTransport, SmtpUrl};
@@ -7,15 +7,15 @@ use url::Url;
 use super::read_roots;
 use crate::settings::Settings;
 
-/// Builds the transport of mails: to the mail server if one is configured, otherwise to files in the data folder, which
-/// is created.
+/// Builds the transport of emails: to the mail server if one is configured, otherwise to files in the data folder,
+/// which is created.
 pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn MailTransport>> {
     let mail = &settings.mail;
     let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local_default()), FromAddress::parse)?;
     let Some(url) = &mail.smtp_url else {
         let folder = settings.data_dir.join("mail");
         let opened = FolderTransport::open(&folder, sender);
-        let opened = opened.with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        let opened = opened.with_context(|| format!("cannot use the folder {}", folder.display()))?;
         return Ok(Box::new(opened));
     };
     let roots = mail.extra_roots.as_deref().map(|path| read_roots("mail.extra_roots", path)).transpose()?;
@@ -27,16 +27,19 @@ pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dy
     })
 }
 
-/// Describes where mails are sent, as a clause for log lines and checks.
+/// Describes where emails are sent, as a clause for log lines and checks.
 pub(crate) fn describe_mail_destination(settings: &Settings) -> String {
     match &settings.mail.smtp_url {
         None => {
             let folder = settings.data_dir.join("mail");
-            format!("no mail server is configured (mail.smtp_url): mails are written to {}", folder.display())
+            format!(
+                "no mail server is configured (mail.smtp_url): emails are written to {}",
+                folder.display()
+            )
         }
         Some(url) => {
             let host = Url::parse(url.expose()).ok().and_then(|url| url.host_str().map(str::to_owned));
-            format!("mails go to the mail server {}", host.unwrap_or_default())
+            format!("emails go to the mail server {}", host.unwrap_or_default())
         }
     }
 }

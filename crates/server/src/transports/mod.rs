@@ -1,4 +1,4 @@
-//! Builds the transports of events and mails from the settings, for the service, the commands and `config check`.
+//! Builds the transports of events and emails from the settings, for the service, the commands and `config check`.
 
 mod mail;
 mod webhooks;

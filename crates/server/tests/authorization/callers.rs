@@ -3,7 +3,7 @@
 use base64::Engine as _;
 
 use super::{list_requests, send_request};
-use crate::support::for_each_database_with;
+use crate::support::fixture_templates::for_each_fixture_with;
 use crate::support::provider_fixture::ProviderFixture;
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
 
@@ -51,57 +51,57 @@ fn invalid_credentials(service: &TestService, owner: &ProviderCredentials) -> Ve
 }
 
 #[test]
-fn invalid_credentials_are_refused_on_every_route() {
-    for_each_database_with(&UNLIMITED, |service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        let credentials = invalid_credentials(service, fixture.provider());
-        let before = fixture.take_snapshot(service);
-        let mut bodies = std::collections::BTreeSet::new();
-        for bad in credentials {
-            for row in list_requests(&fixture) {
-                let body = row.body.as_ref().map(ToString::to_string);
-                let response = send_request(service, bad.as_deref(), row.method, &row.path, body.as_deref());
-                assert_eq!(response.status, 401, "{bad:?} {} {}: {}", row.method, row.path, response.body);
-                let challenge = response.header("www-authenticate");
-                assert_eq!(challenge, Some("Basic realm=\"guerdon\", charset=\"UTF-8\""), "{}", row.path);
-                response.expect_error(401);
-                bodies.insert(response.body);
-            }
-        }
-        assert_eq!(bodies.len(), 1, "all causes have the same body: {bodies:?}");
-        assert_eq!(fixture.take_snapshot(service), before);
+fn callers_without_valid_credentials_are_refused() {
+    for_each_fixture_with(&UNLIMITED, |service, fixture| {
+        check_refusal_on_every_route(service, fixture);
+        check_credentials_come_first(service, fixture);
+        check_scheme_case(service, fixture);
     });
 }
 
-#[test]
-fn credentials_are_checked_before_anything_else() {
-    for_each_database_with(&UNLIMITED, |service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        let check = |method: &str, path: &str, body: Option<&str>| {
-            assert_eq!(send_request(service, None, method, path, body).status, 401, "{method} {path}");
-        };
-        check("GET", "/v1/nowhere", None);
-        check("GET", "/v1/", None);
-        check("PATCH", &format!("/v1/companies/{}", fixture.sample.company), None);
-        check("GET", "/v1/companies/no-id", None);
-        check("GET", "/v1/companies?page=x", None);
-        check("POST", "/v1/users", Some("{"));
-        check("POST", "/v1/users", Some("{\"a\":1,\"a\":1}"));
-        check("HEAD", &format!("/v1/users/{}", fixture.owner), None);
-    });
+/// Checks that invalid credentials are refused on every route.
+fn check_refusal_on_every_route(service: &TestService, fixture: &ProviderFixture) {
+    let credentials = invalid_credentials(service, fixture.provider());
+    let before = fixture.take_snapshot(service);
+    let mut bodies = std::collections::BTreeSet::new();
+    for bad in credentials {
+        for row in list_requests(fixture) {
+            let body = row.body.as_ref().map(ToString::to_string);
+            let response = send_request(service, bad.as_deref(), row.method, &row.path, body.as_deref());
+            assert_eq!(response.status, 401, "{bad:?} {} {}: {}", row.method, row.path, response.body);
+            let challenge = response.header("www-authenticate");
+            assert_eq!(challenge, Some("Basic realm=\"guerdon\", charset=\"UTF-8\""), "{}", row.path);
+            response.expect_error(401);
+            bodies.insert(response.body);
+        }
+    }
+    assert_eq!(bodies.len(), 1, "all causes have the same body: {bodies:?}");
+    assert_eq!(fixture.take_snapshot(service), before);
 }
 
-#[test]
-fn the_authorization_scheme_is_case_insensitive() {
-    for_each_database_with(&UNLIMITED, |service| {
-        let provider = service.create_provider("Acme", false);
-        for scheme in ["Basic", "basic", "BASIC"] {
-            let authorization = basic_authorization(&provider).replace("Basic", scheme);
-            assert_eq!(
-                send_request(service, Some(&authorization), "GET", "/v1/companies", None).status,
-                200,
-                "{scheme}"
-            );
-        }
-    });
+/// Checks that credentials are checked before anything else.
+fn check_credentials_come_first(service: &TestService, fixture: &ProviderFixture) {
+    let check = |method: &str, path: &str, body: Option<&str>| {
+        assert_eq!(send_request(service, None, method, path, body).status, 401, "{method} {path}");
+    };
+    check("GET", "/v1/nowhere", None);
+    check("GET", "/v1/", None);
+    check("PATCH", &format!("/v1/companies/{}", fixture.sample.company), None);
+    check("GET", "/v1/companies/no-id", None);
+    check("GET", "/v1/companies?page=x", None);
+    check("POST", "/v1/users", Some("{"));
+    check("POST", "/v1/users", Some("{\"a\":1,\"a\":1}"));
+    check("HEAD", &format!("/v1/users/{}", fixture.owner), None);
+}
+
+/// Checks that the authorization scheme is case-insensitive.
+fn check_scheme_case(service: &TestService, fixture: &ProviderFixture) {
+    for scheme in ["Basic", "basic", "BASIC"] {
+        let authorization = basic_authorization(fixture.provider()).replace("Basic", scheme);
+        assert_eq!(
+            send_request(service, Some(&authorization), "GET", "/v1/companies", None).status,
+            200,
+            "{scheme}"
+        );
+    }
 }

@@ -5,15 +5,20 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{ABSENT_ID, list_requests, send_as_provider, send_request};
-use crate::support::provider_fixture::{self, ProviderFixture};
+use crate::support::fixture_templates::for_each_fixture;
+use crate::support::provider_fixture;
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
 use crate::support::{for_each_database, for_each_database_with};
+
+/// The pause between two polls.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits until a change is visible, for at most one second.
 fn wait_at_most_a_second(is_visible: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_visible() {
         assert!(started.elapsed() < Duration::from_secs(1), "the change took longer than a second");
+        std::thread::sleep(POLL_INTERVAL); // tidy: polls another process
     }
 }
 
@@ -28,13 +33,12 @@ fn has_designation(service: &TestService, provider: &ProviderCredentials) -> boo
 
 #[test]
 fn exactly_the_specified_operations_require_designation() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         set_designated(service, fixture.provider(), false);
         wait_at_most_a_second(|| !has_designation(service, fixture.provider()));
         let before = fixture.take_snapshot(service);
         let (asking, free): (Vec<_>, Vec<_>) =
-            list_requests(&fixture).into_iter().partition(|row| row.needs_designation());
+            list_requests(fixture).into_iter().partition(|row| row.needs_designation());
         assert_eq!((asking.len(), free.len()), (5, 31));
         for row in &asking {
             let message = row.send_as(service, fixture.provider()).expect_error(403);
@@ -84,9 +88,8 @@ fn exactly_the_specified_operations_require_designation() {
 
 #[test]
 fn a_designated_provider_may_use_every_operation() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        for row in list_requests(&fixture) {
+    for_each_fixture(|service, fixture| {
+        for row in list_requests(fixture) {
             let response = row.send_as(service, fixture.provider());
             assert_eq!(
                 response.status,
@@ -123,8 +126,7 @@ fn a_stored_response_is_not_replayed_after_designation_is_revoked() {
 
 #[test]
 fn revoked_permissions_stop_working_within_a_second() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let provider = fixture.provider();
         let is = |provider: &ProviderCredentials, status: u16| {
             service.get(provider, "/v1/companies").status == status
@@ -211,11 +213,10 @@ fn an_old_secret_works_during_its_grace_period() {
 
 #[test]
 fn a_transferred_company_is_foreign_immediately() {
-    for_each_database(|service| {
-        let (fixture, heir) =
-            (ProviderFixture::create(service, "zebra"), service.create_provider("Heir", true));
+    for_each_fixture(|service, fixture| {
+        let heir = service.create_provider("Heir", true);
         service.run_json_command(&["company", "transfer", &fixture.sample.company, "--to", &heir.id]);
-        for row in list_requests(&fixture) {
+        for row in list_requests(fixture) {
             // Events created before the transfer remain with the provider for which they were created.
             let stays =
                 ["/v1/corporations", "/v1/events"].iter().any(|prefix| row.pattern.starts_with(prefix));
@@ -248,8 +249,7 @@ fn a_transferred_company_is_foreign_immediately() {
 
 #[test]
 fn permissions_revoked_after_the_request_head_are_not_honoured() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let (provider, sample) = (fixture.provider(), &fixture.sample);
         let send_after = |revoke: &dyn Fn(), path: &str, body: &str, status: u16| {
             let mut connection = service.running.https().connect().unwrap();
@@ -267,6 +267,7 @@ fn permissions_revoked_after_the_request_head_are_not_honoured() {
             revoke();
             while admitted_at.elapsed() < Duration::from_millis(550) {
                 service.running.operator_page_status("/healthz");
+                std::thread::sleep(POLL_INTERVAL); // tidy: lets the service's cache of providers expire
             }
             connection.expect_status(status, body.as_bytes()).unwrap();
         };

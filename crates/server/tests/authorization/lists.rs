@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::provider_fixture::ProviderFixture;
+use crate::support::created_id;
+use crate::support::fixture_templates::{for_each_fixture, for_each_fixture_pair};
 use crate::support::service::{ProviderCredentials, TestService};
-use crate::support::{created_id, for_each_database};
 
 fn fetch_list(service: &TestService, provider: &ProviderCredentials, path: &str) -> (i64, Vec<String>) {
     let response = service.get(provider, path);
@@ -22,8 +22,7 @@ fn fetch_list(service: &TestService, provider: &ProviderCredentials, path: &str)
 
 #[test]
 fn a_provider_without_objects_gets_empty_lists() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let empty = service.create_provider("Empty", false);
         for path in ["/v1/companies", "/v1/corporations"] {
             assert_eq!(fetch_list(service, &empty, path), (0, vec![]));
@@ -35,10 +34,8 @@ fn a_provider_without_objects_gets_empty_lists() {
 
 #[test]
 fn lists_return_and_count_only_own_rows() {
-    for_each_database(|service| {
-        let (one, two) =
-            (ProviderFixture::create(service, "zebra"), ProviderFixture::create(service, "okapi"));
-        for (mine, other) in [(&one, &two), (&two, &one)] {
+    for_each_fixture_pair(|service, one, two| {
+        for (mine, other) in [(one, two), (two, one)] {
             let company = &mine.sample.company;
             let check = |path: &str, expected: &[&String]| {
                 let (total, ids) = fetch_list(service, mine.provider(), path);
@@ -62,9 +59,7 @@ fn lists_return_and_count_only_own_rows() {
 
 #[test]
 fn corporation_lists_exclude_foreign_companies() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "okapi"), ProviderFixture::create(service, "zebra"));
+    for_each_fixture_pair(|service, mine, theirs| {
         let forge = "UPDATE companies SET corporation_id = (SELECT id FROM corporations WHERE name = 'okapi group') \
                      WHERE domain = 'zebra.example.com'";
         service.database.execute_sql(forge, forge);
@@ -85,8 +80,7 @@ fn corporation_lists_exclude_foreign_companies() {
 
 #[test]
 fn a_companys_lists_exclude_other_companies_of_the_provider() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let body = crate::support::company_body("second.example.com");
         let second = created_id(service.post(fixture.provider(), "/v1/companies", &body));
         let (total, _) =

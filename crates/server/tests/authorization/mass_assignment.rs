@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{RouteRequest, list_requests, send_as_provider};
+use crate::support::fixture_templates::{for_each_fixture, for_each_fixture_pair};
 use crate::support::provider_fixture::{self, ProviderFixture};
 use crate::support::service::{ApiResponse, TestService};
-use crate::support::{created_id, for_each_database, schema};
+use crate::support::{created_id, schema};
 
 /// Names that occur in responses and look like settable fields.
 const READ_ONLY_FIELDS: [&str; 14] = [
@@ -85,20 +86,18 @@ fn ignored_fields(response: &ApiResponse) -> BTreeSet<String> {
 
 #[test]
 fn column_names_in_a_body_change_nothing_and_are_listed_as_ignored() {
-    for_each_database(|service| {
-        let (fixture, other) =
-            (ProviderFixture::create(service, "zebra"), ProviderFixture::create(service, "okapi"));
-        for row in list_requests(&fixture).iter().filter(|row| row.body.is_some()) {
+    for_each_fixture_pair(|service, fixture, other| {
+        for row in list_requests(fixture).iter().filter(|row| row.body.is_some()) {
             let forged = forged_columns(row, &other.sample.company);
             assert!(forged.len() > 60, "{forged:?}");
             if row.method == "POST" {
-                check_creations(service, &fixture, row, &forged);
+                check_creations(service, fixture, row, &forged);
                 continue;
             }
             let take_snapshots = || (fixture.take_snapshot(service), other.take_snapshot(service));
             let before = take_snapshots();
             for columns in forged.chunks(IGNORED_FIELDS_MAX) {
-                send_forged(service, &fixture, row, json!({}), columns);
+                send_forged(service, fixture, row, json!({}), columns);
             }
             assert_eq!(take_snapshots(), before, "{}", row.path);
         }
@@ -153,8 +152,7 @@ fn send_forged(
 
 #[test]
 fn a_corporation_admin_is_created_only_in_a_corporation() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let company = crate::support::company_body("outside.example.com");
         let outside = created_id(service.post(fixture.provider(), "/v1/companies", &company));
         for (company, kept) in [(&outside, false), (&fixture.sample.company, true)] {

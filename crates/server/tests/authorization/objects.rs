@@ -4,108 +4,100 @@
 use serde_json::{Value, json};
 
 use super::{ABSENT_ID, RouteRequest, list_requests, send_as_provider, send_request};
-use crate::support::for_each_database;
+use crate::support::fixture_templates::for_each_fixture;
 use crate::support::provider_fixture::ProviderFixture;
-use crate::support::service::{TestService, basic_authorization};
+use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
 
 fn with_path_id(fixture: &ProviderFixture) -> Vec<RouteRequest> {
     list_requests(fixture).into_iter().filter(|row| row.path_id().is_some()).collect()
 }
 
 #[test]
-fn foreign_objects_are_403_and_reveal_nothing() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+fn foreign_absent_and_malformed_ids_are_refused() {
+    for_each_fixture(|service, fixture| {
         let strangers =
             [service.create_provider("Designated", true), service.create_provider("Undesignated", false)];
         let before = fixture.take_snapshot(service);
-        for stranger in &strangers {
-            let send_checked = |method: &str, path: &str, body: Option<&str>| {
-                let response =
-                    send_request(service, Some(&basic_authorization(stranger)), method, path, body);
-                assert_eq!(response.status, 403, "{method} {path}: {}", response.body);
-                fixture.assert_not_revealed(&response, path);
-                response
-            };
-            for row in with_path_id(&fixture) {
-                let body = row.body.as_ref().map(ToString::to_string);
-                let message = send_checked(row.method, &row.path, body.as_deref()).expect_error(403);
-                assert!(!message.contains("designated"), "the object is checked first: {message}");
-                if row.method == "PUT" {
-                    for garbage in ["", "{", "[]", r#"{"name": 1}"#] {
-                        send_checked(row.method, &row.path, Some(garbage)).expect_error(403); // checked before the body
-                    }
-                }
-                if row.method == "GET" {
-                    let with_bad_query = format!("{}?page=x&type=x", row.path.split('?').next().unwrap());
-                    send_checked("GET", &with_bad_query, None).expect_error(403); // checked before the query
-                    send_checked("HEAD", &row.path, None);
-                }
-            }
-            send_checked("GET", &format!("/v1/companies/{}", fixture.domain), None);
-            send_checked("GET", &format!("/v1/companies/{}", fixture.domain.to_uppercase()), None);
-        }
-        assert_eq!(fixture.take_snapshot(service), before);
+        check_foreign_objects(service, fixture, &strangers);
+        assert_eq!(fixture.take_snapshot(service), before, "requests for foreign objects");
+        check_absent_objects(service, fixture, &strangers[1]);
+        assert_eq!(fixture.take_snapshot(service), before, "requests for absent objects");
+        check_malformed_ids(service, fixture);
+        assert_eq!(fixture.take_snapshot(service), before, "requests with malformed ids");
     });
 }
 
-#[test]
-fn absent_objects_are_404() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        let undesignated = service.create_provider("Undesignated", false);
-        let before = fixture.take_snapshot(service);
-        let kinds = [
-            ("/v1/companies", &fixture.sample.company),
-            ("/v1/corporations", &fixture.corporation),
-            ("/v1/occasions", &fixture.sample.occasion),
-            ("/v1/users", &fixture.owner),
-        ];
-        let absent = [
-            ABSENT_ID,
-            "00000000-0000-0000-0000-000000000000",
-            "ffffffff-ffff-ffff-ffff-ffffffffffff",
-            "6fa459ea-ee8a-4ca4-894e-db77e160355e",
-            "6FA459EA-EE8A-3CA4-894E-DB77E160355E",
-        ];
-        for row in with_path_id(&fixture) {
-            for caller in [fixture.provider(), &undesignated] {
-                for id in absent {
-                    let response = send_as_provider(
-                        service,
-                        caller,
-                        row.method,
-                        &row.path_for_id(id),
-                        row.body.as_ref(),
-                    );
-                    assert_eq!(
-                        response.status,
-                        404,
-                        "{} {}: {}",
-                        row.method,
-                        row.path_for_id(id),
-                        response.body
-                    );
-                    response.expect_error(404);
+/// Checks that foreign objects are 403 for a designated and an undesignated provider, and that nothing is revealed.
+fn check_foreign_objects(
+    service: &TestService,
+    fixture: &ProviderFixture,
+    strangers: &[ProviderCredentials; 2],
+) {
+    for stranger in strangers {
+        let send_checked = |method: &str, path: &str, body: Option<&str>| {
+            let response = send_request(service, Some(&basic_authorization(stranger)), method, path, body);
+            assert_eq!(response.status, 403, "{method} {path}: {}", response.body);
+            fixture.assert_not_revealed(&response, path);
+            response
+        };
+        for row in with_path_id(fixture) {
+            let body = row.body.as_ref().map(ToString::to_string);
+            let message = send_checked(row.method, &row.path, body.as_deref()).expect_error(403);
+            assert!(!message.contains("designated"), "the object is checked first: {message}");
+            if row.method == "PUT" {
+                for garbage in ["", "{", "[]", r#"{"name": 1}"#] {
+                    send_checked(row.method, &row.path, Some(garbage)).expect_error(403); // checked before the body
                 }
             }
-            for (kind, id) in kinds.iter().filter(|(kind, _)| !row.pattern.starts_with(kind)) {
-                for caller in [fixture.provider(), &undesignated] {
-                    let response = send_as_provider(
-                        service,
-                        caller,
-                        row.method,
-                        &row.path_for_id(id),
-                        row.body.as_ref(),
-                    );
-                    assert_eq!(response.status, 404, "{} {} is in {kind}", row.method, row.path_for_id(id));
-                }
+            if row.method == "GET" {
+                let with_bad_query = format!("{}?page=x&type=x", row.path.split('?').next().unwrap());
+                send_checked("GET", &with_bad_query, None).expect_error(403); // checked before the query
+                send_checked("HEAD", &row.path, None);
             }
         }
-        send_as_provider(service, fixture.provider(), "GET", "/v1/companies/absent.example.com", None)
-            .expect_error(404);
-        assert_eq!(fixture.take_snapshot(service), before);
-    });
+        send_checked("GET", &format!("/v1/companies/{}", fixture.domain), None);
+        send_checked("GET", &format!("/v1/companies/{}", fixture.domain.to_uppercase()), None);
+    }
+}
+
+/// Checks that absent objects are 404, also for an undesignated provider.
+fn check_absent_objects(
+    service: &TestService,
+    fixture: &ProviderFixture,
+    undesignated: &ProviderCredentials,
+) {
+    let kinds = [
+        ("/v1/companies", &fixture.sample.company),
+        ("/v1/corporations", &fixture.corporation),
+        ("/v1/occasions", &fixture.sample.occasion),
+        ("/v1/users", &fixture.owner),
+    ];
+    let absent = [
+        ABSENT_ID,
+        "00000000-0000-0000-0000-000000000000",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "6fa459ea-ee8a-4ca4-894e-db77e160355e",
+        "6FA459EA-EE8A-3CA4-894E-DB77E160355E",
+    ];
+    for row in with_path_id(fixture) {
+        for caller in [fixture.provider(), undesignated] {
+            for id in absent {
+                let response =
+                    send_as_provider(service, caller, row.method, &row.path_for_id(id), row.body.as_ref());
+                assert_eq!(response.status, 404, "{} {}: {}", row.method, row.path_for_id(id), response.body);
+                response.expect_error(404);
+            }
+        }
+        for (kind, id) in kinds.iter().filter(|(kind, _)| !row.pattern.starts_with(kind)) {
+            for caller in [fixture.provider(), undesignated] {
+                let response =
+                    send_as_provider(service, caller, row.method, &row.path_for_id(id), row.body.as_ref());
+                assert_eq!(response.status, 404, "{} {} is in {kind}", row.method, row.path_for_id(id));
+            }
+        }
+    }
+    send_as_provider(service, fixture.provider(), "GET", "/v1/companies/absent.example.com", None)
+        .expect_error(404);
 }
 
 /// Values that can be mistaken for an id.
@@ -159,32 +151,26 @@ fn malformed_ids(id: &str) -> Vec<String> {
     forms
 }
 
-#[test]
-fn a_malformed_id_in_a_path_is_404() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        let before = fixture.take_snapshot(service);
-        for row in with_path_id(&fixture) {
-            for form in malformed_ids(row.path_id().unwrap()) {
-                let path = row.path_for_id(&form);
-                let response =
-                    send_as_provider(service, fixture.provider(), row.method, &path, row.body.as_ref());
-                assert_eq!(response.status, 404, "{} {path}: {}", row.method, response.body);
-                response.expect_error(404);
-            }
-            let slash = row.path.split('?').next().unwrap().to_owned() + "/";
-            send_as_provider(service, fixture.provider(), row.method, &slash, row.body.as_ref())
-                .expect_error(404);
+/// Checks that a malformed id in a path is 404.
+fn check_malformed_ids(service: &TestService, fixture: &ProviderFixture) {
+    for row in with_path_id(fixture) {
+        for form in malformed_ids(row.path_id().unwrap()) {
+            let path = row.path_for_id(&form);
+            let response =
+                send_as_provider(service, fixture.provider(), row.method, &path, row.body.as_ref());
+            assert_eq!(response.status, 404, "{} {path}: {}", row.method, response.body);
+            response.expect_error(404);
         }
-        assert_eq!(fixture.take_snapshot(service), before);
-    });
+        let slash = row.path.split('?').next().unwrap().to_owned() + "/";
+        send_as_provider(service, fixture.provider(), row.method, &slash, row.body.as_ref())
+            .expect_error(404);
+    }
 }
 
 #[test]
 fn an_id_in_upper_case_names_the_same_object() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
-        for row in with_path_id(&fixture) {
+    for_each_fixture(|service, fixture| {
+        for row in with_path_id(fixture) {
             let upper = row.path_for_id(&row.path_id().unwrap().to_uppercase());
             let body = match row.method {
                 "PUT" => Some(json!({})),
@@ -205,13 +191,12 @@ fn an_id_in_upper_case_names_the_same_object() {
 
 #[test]
 fn a_deleted_user_is_still_shown_and_never_changed() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let (stranger, gone) = (service.create_provider("Stranger", true), &fixture.spare_user);
         let path = format!("/v1/users/{gone}");
         assert_eq!(service.delete(fixture.provider(), &path).status, 204);
         let before = fixture.take_snapshot(service);
-        for row in with_path_id(&fixture).iter().filter(|row| row.pattern.starts_with("/v1/users")) {
+        for row in with_path_id(fixture).iter().filter(|row| row.pattern.starts_with("/v1/users")) {
             let response = send_as_provider(
                 service,
                 fixture.provider(),
@@ -239,12 +224,11 @@ fn a_deleted_user_is_still_shown_and_never_changed() {
 
 #[test]
 fn a_deleted_occasion_does_not_exist() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let (stranger, gone) = (service.create_provider("Stranger", true), &fixture.spare_occasion);
         assert_eq!(service.delete(fixture.provider(), &format!("/v1/occasions/{gone}")).status, 204);
         let before = fixture.take_snapshot(service);
-        for row in with_path_id(&fixture).iter().filter(|row| row.pattern.starts_with("/v1/occasions")) {
+        for row in with_path_id(fixture).iter().filter(|row| row.pattern.starts_with("/v1/occasions")) {
             for caller in [fixture.provider(), &stranger] {
                 send_as_provider(service, caller, row.method, &row.path_for_id(gone), row.body.as_ref())
                     .expect_error(404);
@@ -270,8 +254,7 @@ fn create_global_occasion(service: &TestService) -> String {
 
 #[test]
 fn every_provider_may_use_and_none_may_change_a_global_occasion() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, fixture| {
         let undesignated = service.create_provider("Undesignated", false);
         let global = create_global_occasion(service);
         let path = format!("/v1/occasions/{global}");

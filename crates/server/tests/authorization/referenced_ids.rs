@@ -4,9 +4,10 @@
 use serde_json::{Value, json};
 
 use super::{ABSENT_ID, send_as_provider};
+use crate::support::created_id;
+use crate::support::fixture_templates::{for_each_fixture, for_each_fixture_pair};
 use crate::support::provider_fixture::{self, ProviderFixture};
 use crate::support::service::{ApiResponse, TestService};
-use crate::support::{created_id, for_each_database};
 
 /// A request in which one field names an object.
 struct IdField {
@@ -81,59 +82,62 @@ fn id_fields<'a>(fixture: &ProviderFixture, other: &'a ProviderFixture) -> Vec<(
 }
 
 #[test]
-fn ids_in_bodies_and_queries_are_authorized_like_ids_in_paths() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "mine"), ProviderFixture::create(service, "zebra"));
-        let before = [mine.take_snapshot(service), theirs.take_snapshot(service)];
-        for (place, foreign) in id_fields(&mine, &theirs) {
-            let expect_refusal = |id: &str, status: u16| {
-                let response = place.send_with_id(service, &mine, id);
-                assert_eq!(
-                    response.status, status,
-                    "{} {} {id:?}: {}",
-                    place.path, place.field, response.body
-                );
-                let message = response.expect_error(status);
-                assert!(message.contains(place.field), "{}: {message}", place.field);
-                theirs.assert_not_revealed(&response, id);
-                message
-            };
-            let refusal = expect_refusal(foreign, 403);
-            assert_eq!(expect_refusal(&foreign.to_uppercase(), 403), refusal);
-            expect_refusal(ABSENT_ID, 404);
-            expect_refusal("00000000-0000-0000-0000-000000000000", 404);
-            for bad in [
-                "x",
-                " ",
-                "0",
-                &foreign.replace('-', ""),
-                &format!("{{{foreign}}}"),
-                &format!("urn:uuid:{foreign}"),
-                &format!("{foreign}0"),
-                &foreign[1..],
-                &format!("{foreign}\0"),
-                &format!("{foreign}\u{2003}x"),
-            ] {
-                expect_refusal(bad, 400);
-            }
-        }
-        assert_eq!([mine.take_snapshot(service), theirs.take_snapshot(service)], before);
+fn ids_in_bodies_and_queries_are_authorized_and_taken_domains_reveal_nothing() {
+    for_each_fixture_pair(|service, mine, theirs| {
+        let take_snapshots = || [mine.take_snapshot(service), theirs.take_snapshot(service)];
+        let before = take_snapshots();
+        check_foreign_and_absent_ids(service, mine, theirs);
+        assert_eq!(take_snapshots(), before, "requests with foreign, absent and malformed ids");
+        check_ids_of_other_kinds(service, mine, theirs);
+        assert_eq!(take_snapshots(), before, "requests with ids of other kinds of objects");
+        check_taken_domains(service, mine, theirs);
+        assert_eq!(take_snapshots(), before, "requests with taken domains");
     });
+}
+
+/// Checks that ids in bodies and queries are authorized like ids in paths.
+fn check_foreign_and_absent_ids(service: &TestService, mine: &ProviderFixture, theirs: &ProviderFixture) {
+    for (place, foreign) in id_fields(mine, theirs) {
+        let expect_refusal = |id: &str, status: u16| {
+            let response = place.send_with_id(service, mine, id);
+            assert_eq!(response.status, status, "{} {} {id:?}: {}", place.path, place.field, response.body);
+            let message = response.expect_error(status);
+            assert!(message.contains(place.field), "{}: {message}", place.field);
+            theirs.assert_not_revealed(&response, id);
+            message
+        };
+        let refusal = expect_refusal(foreign, 403);
+        assert_eq!(expect_refusal(&foreign.to_uppercase(), 403), refusal);
+        expect_refusal(ABSENT_ID, 404);
+        expect_refusal("00000000-0000-0000-0000-000000000000", 404);
+        for bad in [
+            "x",
+            " ",
+            "0",
+            &foreign.replace('-', ""),
+            &format!("{{{foreign}}}"),
+            &format!("urn:uuid:{foreign}"),
+            &format!("{foreign}0"),
+            &foreign[1..],
+            &format!("{foreign}\0"),
+            &format!("{foreign}\u{2003}x"),
+        ] {
+            expect_refusal(bad, 400);
+        }
+    }
 }
 
 #[test]
 fn upper_case_ids_are_accepted_and_returned_in_lower_case() {
-    for_each_database(|service| {
-        let fixture = ProviderFixture::create(service, "mine");
-        for (place, own_id) in id_fields(&fixture, &fixture) {
+    for_each_fixture(|service, fixture| {
+        for (place, own_id) in id_fields(fixture, fixture) {
             let own_id =
                 if place.field == "sender_id" && place.body.as_ref().unwrap()["sender_type"] == "user" {
                     &fixture.sample.users[1] // the other one receives
                 } else {
                     own_id
                 };
-            let response = place.send_with_id(service, &fixture, &own_id.to_uppercase());
+            let response = place.send_with_id(service, fixture, &own_id.to_uppercase());
             assert!(
                 matches!(response.status, 200 | 201),
                 "{} {}: {}",
@@ -146,46 +150,38 @@ fn upper_case_ids_are_accepted_and_returned_in_lower_case() {
     });
 }
 
-#[test]
-fn an_id_of_another_kind_of_object_is_404() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "mine"), ProviderFixture::create(service, "zebra"));
-        let before = [mine.take_snapshot(service), theirs.take_snapshot(service)];
-        for (place, right) in id_fields(&mine, &theirs) {
-            for fixture in [&mine, &theirs] {
-                let kinds = [
-                    &fixture.sample.company,
-                    &fixture.sample.occasion,
-                    &fixture.corporation,
-                    &fixture.sample.users[0],
-                ];
-                let right_kind = kinds.iter().position(|id| *id == right);
-                let right_kind = right_kind.or_else(|| {
-                    [
-                        &theirs.sample.company,
-                        &theirs.sample.occasion,
-                        &theirs.corporation,
-                        &theirs.sample.users[0],
-                    ]
-                    .iter()
-                    .position(|id| *id == right)
-                });
-                for (_, id) in kinds.iter().enumerate().filter(|(kind, _)| Some(*kind) != right_kind) {
-                    let message = place.send_with_id(service, &mine, id).expect_error(404);
-                    assert!(message.contains(place.field), "{}: {message}", place.field);
-                }
+/// Checks that an id of another kind of object is 404.
+fn check_ids_of_other_kinds(service: &TestService, mine: &ProviderFixture, theirs: &ProviderFixture) {
+    for (place, right) in id_fields(mine, theirs) {
+        for fixture in [mine, theirs] {
+            let kinds = [
+                &fixture.sample.company,
+                &fixture.sample.occasion,
+                &fixture.corporation,
+                &fixture.sample.users[0],
+            ];
+            let right_kind = kinds.iter().position(|id| *id == right);
+            let right_kind = right_kind.or_else(|| {
+                [
+                    &theirs.sample.company,
+                    &theirs.sample.occasion,
+                    &theirs.corporation,
+                    &theirs.sample.users[0],
+                ]
+                .iter()
+                .position(|id| *id == right)
+            });
+            for (_, id) in kinds.iter().enumerate().filter(|(kind, _)| Some(*kind) != right_kind) {
+                let message = place.send_with_id(service, mine, id).expect_error(404);
+                assert!(message.contains(place.field), "{}: {message}", place.field);
             }
         }
-        assert_eq!([mine.take_snapshot(service), theirs.take_snapshot(service)], before);
-    });
+    }
 }
 
 #[test]
 fn one_foreign_receiver_among_a_hundred_refuses_the_request() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "mine"), ProviderFixture::create(service, "zebra"));
+    for_each_fixture_pair(|service, mine, theirs| {
         let sample = &mine.sample;
         let users: Vec<String> = (0..99)
             .map(|n| provider_fixture::marked_user_body(&sample.company, "mine", &format!("u{n}")))
@@ -209,27 +205,19 @@ fn one_foreign_receiver_among_a_hundred_refuses_the_request() {
     });
 }
 
-#[test]
-fn a_taken_domain_does_not_reveal_its_provider() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "mine"), ProviderFixture::create(service, "zebra"));
-        let before = [mine.take_snapshot(service), theirs.take_snapshot(service)];
-        for domain in [theirs.domain.clone(), theirs.domain.to_uppercase()] {
-            let body = provider_fixture::marked_company_body("mine", &domain, &mine.corporation);
-            let response = service.post(mine.provider(), "/v1/companies", &body);
-            assert_eq!(response.expect_error(400), "domain has already been taken");
-            theirs.assert_not_revealed(&response, "");
-        }
-        assert_eq!([mine.take_snapshot(service), theirs.take_snapshot(service)], before);
-    });
+/// Checks that a taken domain does not reveal its provider.
+fn check_taken_domains(service: &TestService, mine: &ProviderFixture, theirs: &ProviderFixture) {
+    for domain in [theirs.domain.clone(), theirs.domain.to_uppercase()] {
+        let body = provider_fixture::marked_company_body("mine", &domain, &mine.corporation);
+        let response = service.post(mine.provider(), "/v1/companies", &body);
+        assert_eq!(response.expect_error(400), "domain has already been taken");
+        theirs.assert_not_revealed(&response, "");
+    }
 }
 
 #[test]
 fn a_supervisor_address_reveals_no_foreign_user() {
-    for_each_database(|service| {
-        let (mine, theirs) =
-            (ProviderFixture::create(service, "mine"), ProviderFixture::create(service, "zebra"));
+    for_each_fixture_pair(|service, mine, theirs| {
         let mut body = provider_fixture::marked_user_body(&mine.sample.company, "mine", "eve");
         body["supervisor_email"] = json!("ann@zebra.example.com");
         let before = theirs.take_snapshot(service);

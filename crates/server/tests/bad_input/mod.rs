@@ -18,7 +18,7 @@ use std::ops::Deref;
 
 use serde_json::Value;
 
-use crate::support::for_each_database;
+use crate::support::fixture_templates::for_each_fixture;
 use crate::support::provider_fixture::ProviderFixture;
 use crate::support::service::{ApiResponse, TestService, basic_authorization};
 use endpoints::Endpoint;
@@ -26,7 +26,7 @@ use endpoints::Endpoint;
 /// A service with one object of every kind, and methods that send requests about these objects.
 struct InputFixture<'a> {
     service: &'a TestService,
-    objects: ProviderFixture,
+    objects: &'a ProviderFixture,
     authorization: String,
 }
 
@@ -34,14 +34,13 @@ impl Deref for InputFixture<'_> {
     type Target = ProviderFixture;
 
     fn deref(&self) -> &ProviderFixture {
-        &self.objects
+        self.objects
     }
 }
 
 /// Runs a test on every database.
 fn for_each_input_fixture(test: impl Fn(&InputFixture<'_>)) {
-    for_each_database(|service| {
-        let objects = ProviderFixture::create(service, "zebra");
+    for_each_fixture(|service, objects| {
         let authorization = basic_authorization(objects.provider());
         test(&InputFixture { service, objects, authorization });
     });
@@ -71,6 +70,7 @@ impl InputFixture<'_> {
     }
 
     /// Asserts that `action` changes nothing.
+    #[track_caller]
     fn assert_nothing_changes(&self, action: impl FnOnce()) {
         let before = self.take_snapshot(self.service);
         action();
@@ -78,7 +78,7 @@ impl InputFixture<'_> {
     }
 
     fn endpoints(&self) -> Vec<Endpoint> {
-        endpoints::all_endpoints(&self.objects)
+        endpoints::all_endpoints(self.objects)
     }
 }
 

@@ -58,70 +58,75 @@ const LARGE_NUMBERS: &[&str] =
     &["9223372036854775808", "18446744073709551617", "99999999999999999999999999999999999999999"];
 
 #[test]
-fn an_invalid_page_is_400_and_names_the_parameter() {
+fn queries_are_validated_and_pages_are_limited() {
     for_each_input_fixture(|fixture| {
-        for (list, _) in paged_lists(fixture) {
-            for name in ["page", "per_page"] {
-                for value in INVALID_PAGES {
-                    let response = fixture.get(&format!("{list}{name}={value}"));
-                    assert_eq!(response.status, 400, "{list}{name}={value}: {}", response.body);
-                    assert!(
-                        reports_field(&response.expect_error(400), name),
-                        "{list}{name}={value}: {}",
-                        response.body
-                    );
-                }
-                for twice in ["=1&page=2", "=1&page=1", "=1&p%61ge=2", "&page", "=&page=1"] {
-                    let message = fixture
-                        .get(&format!("{list}{name}{}", twice.replace("page", name).replace("p%61ge", name)))
-                        .expect_error(400);
-                    assert!(reports_field(&message, name), "{list}{twice}: {message}");
-                }
-            }
-            for value in LARGE_NUMBERS {
-                let message = fixture.get(&format!("{list}page={value}")).expect_error(400);
-                assert!(reports_field(&message, "page"), "{list}page={value}: {message}");
-            }
-            let message = fixture.get(&format!("{list}page=0&per_page=x")).expect_error(400);
-            assert!(reports_field(&message, "page") && reports_field(&message, "per_page"), "{message}");
-        }
+        check_invalid_pages(fixture);
+        check_page_limits(fixture);
+        check_large_limits(fixture);
+        check_encodings(fixture);
+        check_wallet_types(fixture);
+        check_corporation_ids(fixture);
     });
 }
 
-#[test]
-fn pages_are_limited_and_empty_past_the_end() {
-    for_each_input_fixture(|fixture| {
-        for (list, most) in paged_lists(fixture) {
-            let whole = fixture.get(&list);
-            assert_eq!(whole.status, 200, "{list}: {}", whole.body);
-            for (query, page, per_page, is_empty) in [
-                ("", 1, 100, false),
-                ("unknown=1&unknown=2&Page=0&PAGE=x&per-page=x&x=%ff&%00=1&=&&", 1, 100, false),
-                ("page=1&per_page=1", 1, 1, false),
-                ("%70age=%31&per%5Fpage=%31%30", 1, 10, false),
-                ("per_page=100", 1, 100, false),
-                ("per_page=101", 1, most.min(101), false),
-                ("per_page=1000", 1, most, false),
-                ("per_page=1001", 1, most, false),
-                ("per_page=9223372036854775807", 1, most, false),
-                ("per_page=9223372036854775808", 1, most, false),
-                ("per_page=99999999999999999999999999999999999999999", 1, most, false),
-                ("page=1000000", 1_000_000, 100, true),
-                ("page=9223372036854775807&per_page=1", i64::MAX, 1, true),
-                ("page=9223372036854775807&per_page=9223372036854775807", i64::MAX, most, true),
-            ] {
-                let response = fixture.get(&format!("{list}{query}"));
-                assert_eq!(response.status, 200, "{list}{query}: {}", response.body);
-                check_page(&response.json(), &format!("{list}{query}"), page, per_page, is_empty);
-                let link = response.header("link").unwrap();
-                let first = link.split(", ").find(|part| part.ends_with("rel=\"first\"")).unwrap();
+/// Checks that an invalid page is 400 and that the error names the parameter.
+fn check_invalid_pages(fixture: &InputFixture<'_>) {
+    for (list, _) in paged_lists(fixture) {
+        for name in ["page", "per_page"] {
+            for value in INVALID_PAGES {
+                let response = fixture.get(&format!("{list}{name}={value}"));
+                assert_eq!(response.status, 400, "{list}{name}={value}: {}", response.body);
                 assert!(
-                    first.contains("page=1&") && first.contains(&format!("per_page={per_page}>")),
-                    "{link}"
+                    reports_field(&response.expect_error(400), name),
+                    "{list}{name}={value}: {}",
+                    response.body
                 );
             }
+            for twice in ["=1&page=2", "=1&page=1", "=1&p%61ge=2", "&page", "=&page=1"] {
+                let message = fixture
+                    .get(&format!("{list}{name}{}", twice.replace("page", name).replace("p%61ge", name)))
+                    .expect_error(400);
+                assert!(reports_field(&message, name), "{list}{twice}: {message}");
+            }
         }
-    });
+        for value in LARGE_NUMBERS {
+            let message = fixture.get(&format!("{list}page={value}")).expect_error(400);
+            assert!(reports_field(&message, "page"), "{list}page={value}: {message}");
+        }
+        let message = fixture.get(&format!("{list}page=0&per_page=x")).expect_error(400);
+        assert!(reports_field(&message, "page") && reports_field(&message, "per_page"), "{message}");
+    }
+}
+
+/// Checks that pages are limited, and empty past the end.
+fn check_page_limits(fixture: &InputFixture<'_>) {
+    for (list, most) in paged_lists(fixture) {
+        let whole = fixture.get(&list);
+        assert_eq!(whole.status, 200, "{list}: {}", whole.body);
+        for (query, page, per_page, is_empty) in [
+            ("", 1, 100, false),
+            ("unknown=1&unknown=2&Page=0&PAGE=x&per-page=x&x=%ff&%00=1&=&&", 1, 100, false),
+            ("page=1&per_page=1", 1, 1, false),
+            ("%70age=%31&per%5Fpage=%31%30", 1, 10, false),
+            ("per_page=100", 1, 100, false),
+            ("per_page=101", 1, most.min(101), false),
+            ("per_page=1000", 1, most, false),
+            ("per_page=1001", 1, most, false),
+            ("per_page=9223372036854775807", 1, most, false),
+            ("per_page=9223372036854775808", 1, most, false),
+            ("per_page=99999999999999999999999999999999999999999", 1, most, false),
+            ("page=1000000", 1_000_000, 100, true),
+            ("page=9223372036854775807&per_page=1", i64::MAX, 1, true),
+            ("page=9223372036854775807&per_page=9223372036854775807", i64::MAX, most, true),
+        ] {
+            let response = fixture.get(&format!("{list}{query}"));
+            assert_eq!(response.status, 200, "{list}{query}: {}", response.body);
+            check_page(&response.json(), &format!("{list}{query}"), page, per_page, is_empty);
+            let link = response.header("link").unwrap();
+            let first = link.split(", ").find(|part| part.ends_with("rel=\"first\"")).unwrap();
+            assert!(first.contains("page=1&") && first.contains(&format!("per_page={per_page}>")), "{link}");
+        }
+    }
 }
 
 fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool) {
@@ -139,111 +144,99 @@ fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool
     }
 }
 
-#[test]
-fn a_limit_that_is_too_large_is_reduced() {
-    for_each_input_fixture(|fixture| {
-        for limit in ["101", "9223372036854775807"].iter().chain(LARGE_NUMBERS) {
-            let response = fixture.get(&format!("/v1/events?limit={limit}"));
-            assert_eq!(response.status, 200, "{limit}: {}", response.body);
-        }
-        fixture.get("/v1/events?limit=9223372036854775808x").expect_error(400);
-    });
+/// Checks that a limit that is too large is reduced.
+fn check_large_limits(fixture: &InputFixture<'_>) {
+    for limit in ["101", "9223372036854775807"].iter().chain(LARGE_NUMBERS) {
+        let response = fixture.get(&format!("/v1/events?limit={limit}"));
+        assert_eq!(response.status, 200, "{limit}: {}", response.body);
+    }
+    fixture.get("/v1/events?limit=9223372036854775808x").expect_error(400);
 }
 
-#[test]
-fn a_known_parameter_must_be_valid_utf_8() {
-    for_each_input_fixture(|fixture| {
-        let users = format!("/v1/companies/{}/users", fixture.sample.company);
-        for value in ["%ff", "a%C3", "%C3%28", "%ED%A0%80"] {
-            let message = fixture.get(&format!("{users}?employee_id={value}")).expect_error(400);
-            assert_eq!(message, "employee_id must be valid UTF-8", "{value}");
-            let response = fixture.get(&format!("{users}?unknown={value}&{value}=1"));
-            assert_eq!(response.status, 200, "{value}: {}", response.body);
-        }
-        for value in ["%C3%A4", "%EF%BF%BD", "a+b"] {
-            assert_eq!(fixture.get(&format!("{users}?employee_id={value}")).status, 200, "{value}");
-        }
-    });
+/// Checks that a known parameter must be valid UTF-8.
+fn check_encodings(fixture: &InputFixture<'_>) {
+    let users = format!("/v1/companies/{}/users", fixture.sample.company);
+    for value in ["%ff", "a%C3", "%C3%28", "%ED%A0%80"] {
+        let message = fixture.get(&format!("{users}?employee_id={value}")).expect_error(400);
+        assert_eq!(message, "employee_id must be valid UTF-8", "{value}");
+        let response = fixture.get(&format!("{users}?unknown={value}&{value}=1"));
+        assert_eq!(response.status, 200, "{value}: {}", response.body);
+    }
+    for value in ["%C3%A4", "%EF%BF%BD", "a+b"] {
+        assert_eq!(fixture.get(&format!("{users}?employee_id={value}")).status, 200, "{value}");
+    }
 }
 
-#[test]
-fn a_wallet_type_must_be_valid_and_given_once() {
-    for_each_input_fixture(|fixture| {
-        let path = format!("/v1/users/{}/transactions", fixture.sample.users[0]);
-        for query in [
-            "",
-            "?type",
-            "?type=",
-            "?type=reserve",
-            "?type=User_Wallet",
-            "?type=USER_WALLET",
-            "?type=user_wallet%20",
-            "?type=%20user_wallet",
-            "?type=user_wallet%00",
-            "?type=%00",
-            "?type=%ff",
-            "?type=user_wallet,peer_wallet",
-            "?type=1",
-            "?type=funding",
-            "?type=company",
-            "?type=user_wallet&type=user_wallet",
-            "?type=user_wallet&type=peer_wallet",
-            "?type[]=user_wallet",
-            "?Type=user_wallet",
-            "?type=user%5Fwallet&ty%70e=user_wallet",
-            "?type='%20OR%201=1--",
-            "?page=1",
-        ] {
-            let message = fixture.get(&format!("{path}{query}")).expect_error(400);
-            assert!(reports_field(&message, "type"), "{query}: {message}");
-        }
-        for kind in ["user_wallet", "peer_wallet", "manager_wallet", "user%5Fwallet"] {
-            let response = fixture.get(&format!("{path}?type={kind}"));
-            let json = response.json();
-            assert_eq!((response.status, &json["type"]), (200, &Value::from(kind.replace("%5F", "_"))));
-            assert_eq!(
-                json["transactions"].as_array().unwrap().is_empty(),
-                kind == "manager_wallet",
-                "{json}"
-            );
-        }
-    });
+/// Checks that a wallet type must be valid and given once.
+fn check_wallet_types(fixture: &InputFixture<'_>) {
+    let path = format!("/v1/users/{}/transactions", fixture.sample.users[0]);
+    for query in [
+        "",
+        "?type",
+        "?type=",
+        "?type=reserve",
+        "?type=User_Wallet",
+        "?type=USER_WALLET",
+        "?type=user_wallet%20",
+        "?type=%20user_wallet",
+        "?type=user_wallet%00",
+        "?type=%00",
+        "?type=%ff",
+        "?type=user_wallet,peer_wallet",
+        "?type=1",
+        "?type=funding",
+        "?type=company",
+        "?type=user_wallet&type=user_wallet",
+        "?type=user_wallet&type=peer_wallet",
+        "?type[]=user_wallet",
+        "?Type=user_wallet",
+        "?type=user%5Fwallet&ty%70e=user_wallet",
+        "?type='%20OR%201=1--",
+        "?page=1",
+    ] {
+        let message = fixture.get(&format!("{path}{query}")).expect_error(400);
+        assert!(reports_field(&message, "type"), "{query}: {message}");
+    }
+    for kind in ["user_wallet", "peer_wallet", "manager_wallet", "user%5Fwallet"] {
+        let response = fixture.get(&format!("{path}?type={kind}"));
+        let json = response.json();
+        assert_eq!((response.status, &json["type"]), (200, &Value::from(kind.replace("%5F", "_"))));
+        assert_eq!(json["transactions"].as_array().unwrap().is_empty(), kind == "manager_wallet", "{json}");
+    }
 }
 
-#[test]
-fn a_corporation_in_a_query_must_be_one_uuid() {
-    for_each_input_fixture(|fixture| {
-        let id = &fixture.corporation;
-        let list = "/v1/companies?corporation_id=";
-        for bad in [
-            "x",
-            "0",
-            "%00",
-            "null",
-            "*",
-            "%25",
-            "%ff",
-            &id.replace('-', ""),
-            &format!("%7B{id}%7D"),
-            &format!("{id},{id}"),
-            &format!("{id}%00"),
-            &format!("{id}%20"),
-            &format!("{id}&corporation_id={id}"),
-            "%27%20OR%201=1--",
-        ] {
-            let message = fixture.get(&format!("{list}{bad}")).expect_error(400);
-            assert!(reports_field(&message, "corporation_id"), "{bad}: {message}");
-        }
-        let all = fixture.get(&format!("{list}x&page=0&per_page=0")).expect_error(400);
-        for name in ["corporation_id", "page", "per_page"] {
-            assert!(reports_field(&all, name), "{all}");
-        }
-        let response = fixture.get(&format!("{list}{id}")).json();
-        assert_eq!(
-            (&response["total_count"], &response["results"][0]["id"]),
-            (&Value::from(1), &Value::from(fixture.sample.company.as_str()))
-        );
-    });
+/// Checks that a corporation in a query must be one UUID.
+fn check_corporation_ids(fixture: &InputFixture<'_>) {
+    let id = &fixture.corporation;
+    let list = "/v1/companies?corporation_id=";
+    for bad in [
+        "x",
+        "0",
+        "%00",
+        "null",
+        "*",
+        "%25",
+        "%ff",
+        &id.replace('-', ""),
+        &format!("%7B{id}%7D"),
+        &format!("{id},{id}"),
+        &format!("{id}%00"),
+        &format!("{id}%20"),
+        &format!("{id}&corporation_id={id}"),
+        "%27%20OR%201=1--",
+    ] {
+        let message = fixture.get(&format!("{list}{bad}")).expect_error(400);
+        assert!(reports_field(&message, "corporation_id"), "{bad}: {message}");
+    }
+    let all = fixture.get(&format!("{list}x&page=0&per_page=0")).expect_error(400);
+    for name in ["corporation_id", "page", "per_page"] {
+        assert!(reports_field(&all, name), "{all}");
+    }
+    let response = fixture.get(&format!("{list}{id}")).json();
+    assert_eq!(
+        (&response["total_count"], &response["results"][0]["id"]),
+        (&Value::from(1), &Value::from(fixture.sample.company.as_str()))
+    );
 }
 
 #[test]

@@ -116,8 +116,8 @@ fn immutable_fields_accept_only_their_current_value() {
 #[test]
 fn one_invalid_field_prevents_all_changes() {
     for_each_input_fixture(|fixture| {
-        for endpoint in fixture.endpoints().iter().filter(|endpoint| endpoint.method == "PUT") {
-            fixture.assert_nothing_changes(|| {
+        fixture.assert_nothing_changes(|| {
+            for endpoint in fixture.endpoints().iter().filter(|endpoint| endpoint.method == "PUT") {
                 for field in &endpoint.fields {
                     let bad = &field.kind.refused_values()[0];
                     for (name, good) in [
@@ -137,8 +137,8 @@ fn one_invalid_field_prevents_all_changes() {
                         assert!(reports_field(&message, field.name), "{body}: {message}");
                     }
                 }
-            });
-        }
+            }
+        });
     });
 }
 

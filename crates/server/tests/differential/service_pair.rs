@@ -89,7 +89,7 @@ pub fn start_both() -> Option<[TestService; 2]> {
 }
 
 /// Runs `task` for both services concurrently. `task` receives a service and its index.
-pub fn for_each_service<T: Send>(
+fn for_each_service<T: Send>(
     services: &[TestService; 2],
     task: impl Fn(&TestService, usize) -> T + Sync,
 ) -> [T; 2] {
@@ -102,7 +102,7 @@ pub fn for_each_service<T: Send>(
 }
 
 /// Asserts that `verify` finds no violations in either ledger.
-pub fn verify_both(services: &[TestService; 2]) {
+fn verify_both(services: &[TestService; 2]) {
     for service in services {
         let printed = service.run_command(&["verify"]);
         assert_eq!(printed.status, 0, "on {}: {}{}", service.database.url, printed.stdout, printed.stderr);

@@ -20,6 +20,7 @@ use guerdon_test_support::require_program;
 use self::shell::{Background, Shell, kill_group};
 use super::fetch_all_pages;
 use crate::sandbox::{SANDBOX_LOCK, start_sandbox, wait_for_exports};
+use crate::support::create_any_database;
 use crate::support::service::TestService;
 
 /// The longest time that one example may take.
@@ -78,8 +79,7 @@ fn parse_blocks(markdown: &str) -> Vec<Block> {
 
 /// Reads the Markdown forms of all pages from a service, which it starts and stops.
 fn read_pages() -> Vec<Page> {
-    let database = create_databases().into_iter().next().unwrap();
-    let service = TestService::start(database, &[]);
+    let service = TestService::start(create_any_database(), &[]);
     let paths = fetch_all_pages(&service).into_iter().map(|(path, _)| path);
     let read = |path: String| {
         let response = service.running.send_request("GET", &format!("{path}.md"), &[], None);

@@ -177,15 +177,20 @@ fn an_example_is_signed_like_any_event_and_is_not_stored() {
             refused.stdout
         );
         fixture.next();
-        for (words, why) in [
-            (["webhook", "send-example", id, "--type", "other"], "--type must be"),
+        for (words, status, why) in [
+            (
+                ["webhook", "send-example", id, "--type", "other"],
+                2,
+                "'--type <TYPE>': must be recognition.received",
+            ),
             (
                 ["webhook", "send-example", &fixture.sample.company, "--type", "redemption.created"],
+                1,
                 "no provider has the id",
             ),
         ] {
             let refused = service.run_command(&words);
-            assert_eq!(refused.status, 1);
+            assert_eq!(refused.status, status);
             assert!(refused.stderr.contains(why), "{}", refused.stderr);
         }
     });

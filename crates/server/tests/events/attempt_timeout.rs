@@ -8,7 +8,7 @@ use super::{ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, wait_for_state}
 use crate::support::receiver::{DeliveredEvent as _, Reply};
 use crate::support::service::TestService;
 use crate::support::wait_until;
-use crate::support::{SampleCompany, for_each_database_with};
+use crate::support::{SampleCompany, assert_consistent, for_each_database_with};
 
 #[test]
 fn an_attempt_ends_after_15_seconds() {
@@ -35,7 +35,7 @@ fn check_hanging_receivers(database: TestDatabase) {
         assert_eq!((second.event_id(), &second.body), (first.event_id(), &first.body));
         assert_eq!(wait_for_state(&service, first.event_id(), "delivered")["attempts"], 2);
     }
-    assert_eq!(service.run_command(&["verify"]).status, 0);
+    assert_consistent(&service);
 }
 
 #[test]
@@ -46,7 +46,9 @@ fn a_stop_waits_for_the_attempt_in_flight() {
         fixture.send_recognition(service);
         let arrival = fixture.next();
         service.running.terminate().unwrap();
-        while service.running.operator_page_status("/readyz") == 200 {}
+        wait_until("the service should begin to stop", || {
+            (service.running.operator_page_status("/readyz") != 200).then_some(())
+        });
         fixture.receiver.release_held_replies();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(wait_for_state(service, arrival.event_id(), "delivered")["attempts"], 1);

@@ -8,9 +8,9 @@ use rustls::ServerConfig;
 use rustls_pki_types::PrivateKeyDer;
 use serde_json::json;
 
-use super::{ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, wait_for_state};
-use crate::support::for_each_database_with;
+use super::{ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, run_event_list, wait_for_state};
 use crate::support::receiver::{RECEIVE_TIMEOUT, Reply, WebhookReceiver};
+use crate::support::{for_each_database_with, wait_until};
 
 #[test]
 fn every_status_other_than_200_is_retried() {
@@ -26,8 +26,13 @@ fn every_status_other_than_200_is_retried() {
             assert_ne!(first.header("X-Service-Nonce"), second.header("X-Service-Nonce"));
             events.push(first.event_id().to_owned());
         }
+        let expected = i64::try_from(events.len()).unwrap();
+        wait_until("all events should be delivered", || {
+            (service.database.count_rows("deliveries WHERE state = 2") == expected).then_some(())
+        });
+        let delivered = run_event_list(service, &["--state", "delivered"]);
         for event in &events {
-            let row = wait_for_state(service, event, "delivered");
+            let row = delivered.iter().find(|row| row["id"] == *event).unwrap();
             assert_eq!((&row["attempts"], &row["next_attempt_at"]), (&json!(2), &json!(null)));
         }
         assert_eq!(elsewhere.connection_count(), 0, "a redirect is not followed");

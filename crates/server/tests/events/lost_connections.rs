@@ -2,7 +2,7 @@
 //! them again, which changes nothing if the first write was committed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::{TestDatabase, create_databases};
@@ -10,6 +10,7 @@ use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
 use guerdon_test_support::require_condition;
 
 use super::{FAST_RETRIES, WebhookFixture, wait_for_state};
+use crate::support::assert_consistent;
 use crate::support::receiver::{ReceivedRequest, Reply};
 use crate::support::service::TestService;
 
@@ -20,10 +21,9 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(45);
 const USERS: usize = 6;
 const CLIENTS: usize = 2;
 
-/// The service's sessions. Sessions that write settlements or have just committed are terminated more often than
-/// others.
-const TERMINATE_SESSIONS_SQL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-     WHERE datname = current_database() AND pid <> pg_backend_pid()";
+/// The service's sessions.
+const SESSIONS_SQL: &str = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+/// Selects sessions that write settlements or have just committed. They are terminated more often than others.
 const SETTLING_CONDITION_SQL: &str =
     " AND (query LIKE '%attempts%' OR query LIKE '%deliveries%' OR query = 'COMMIT')";
 
@@ -37,19 +37,32 @@ fn postgres_databases() -> impl Iterator<Item = TestDatabase> {
     create_databases().into_iter().filter(|database| !database.is_embedded())
 }
 
+/// Terminates those of the service's sessions that fulfil a condition. Returns their number.
+fn terminate_sessions(service: &TestService, condition: &str) -> i64 {
+    let terminated =
+        format!("SELECT pg_terminate_backend(pid) AS is_terminated FROM {SESSIONS_SQL}{condition}");
+    service.database.count_rows(&format!("({terminated}) AS sessions WHERE is_terminated"))
+}
+
 #[test]
 fn sessions_terminated_during_settlements_lose_and_duplicate_nothing() {
     for database in postgres_databases() {
         let service = TestService::start(database, &FAST_RETRIES);
-        let cuts = AtomicUsize::new(0);
+        let (cuts, settling_sessions) = (AtomicUsize::new(0), AtomicI64::new(0));
         let fixture = send_under_load(&service, || {
             let round = cuts.fetch_add(1, Ordering::Relaxed);
-            let which = if round.is_multiple_of(4) { "" } else { SETTLING_CONDITION_SQL };
-            service.database.execute_sql("", &format!("{TERMINATE_SESSIONS_SQL}{which}"));
+            if round.is_multiple_of(4) {
+                terminate_sessions(&service, "");
+            } else {
+                let terminated = terminate_sessions(&service, SETTLING_CONDITION_SQL);
+                settling_sessions.fetch_add(terminated, Ordering::Relaxed);
+            }
             let pause = Duration::from_millis(u64::try_from(20 + round * 37 % 120).unwrap());
             std::thread::sleep(pause); // tidy: the service works for a while between two cuts
         });
-        eprintln!("{} rounds of cuts", cuts.into_inner());
+        let settling = settling_sessions.into_inner();
+        eprintln!("{} rounds of cuts, which ended {settling} settling sessions", cuts.into_inner());
+        assert!(settling > 5, "too few sessions were terminated: {settling}");
         assert_delivered_once(&service, &fixture);
     }
 }
@@ -131,7 +144,7 @@ fn assert_delivered_once(service: &TestService, fixture: &WebhookFixture) {
     // No attempt stays in flight forever: another event is delivered.
     fixture.send_recognition(service);
     wait_for_state(service, fixture.next().event_id(), "delivered");
-    assert_eq!(service.run_command(&["verify"]).status, 0);
+    assert_consistent(service);
 }
 
 /// Waits until no delivery is pending. Claims whose commit was not acknowledged are held by an unknown lease, so

@@ -44,7 +44,7 @@ fn check_mail_metrics(service: &TestService, fixture: &WebhookFixture) {
     fixture.sample.deposit_points(service, 1);
     let body = serde_json::json!({"reserve_alert": 2, "reserve_bcc": null});
     assert_eq!(service.put(&fixture.sample.provider, &path, &body).status, 200);
-    wait_until("a mail should be counted", || {
+    wait_until("an email should be counted", || {
         (service.running.metric(r#"guerdon_mail_attempts_total{result="sent"}"#)? >= 1.0).then_some(())
     });
 }

@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::create_databases;
+use serde_json::json;
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
-use crate::support::receiver::ReceivedRequest;
+use crate::support::receiver::{ReceivedRequest, Reply};
 use crate::support::service::{ServiceProcess, TestService, basic_authorization};
-use crate::support::wait_until;
+use crate::support::{assert_consistent, wait_until};
 
 const USERS: usize = 26;
 const EVENTS: usize = 500;
+const IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
 const DELIVERED: &str = r#"guerdon_webhook_attempts_total{result="delivered"}"#;
 /// A process's share of the 64 events per provider that may be in flight: two processes share the limit.
 const EVENTS_IN_FLIGHT_MAX: usize = 32;
@@ -22,7 +24,7 @@ fn for_each_pair(test: impl Fn(&mut TestService, ServiceProcess)) {
         let mut service = TestService::start(database, &ALLOW_LOCAL_RECEIVERS);
         let other = service.start_second_process();
         test(&mut service, other);
-        assert_eq!(service.run_command(&["verify"]).status, 0);
+        assert_consistent(&service);
     }
 }
 
@@ -30,14 +32,23 @@ fn for_each_pair(test: impl Fn(&mut TestService, ServiceProcess)) {
 fn two_services_never_deliver_the_same_event() {
     for_each_pair(|service, other| {
         let fixture = WebhookFixture::create(service, USERS);
-        queue_events(&fixture, [&service.running, &other], EVENTS);
+        let processes = [&service.running, &other];
+        fixture.receiver.set_default_reply(Reply::AfterRelease(200));
+        std::thread::scope(|scope| {
+            scope.spawn(|| queue_events(&fixture, processes, EVENTS));
+            processes.into_iter().for_each(wait_for_attempt);
+            fixture.receiver.release_held_replies();
+        });
         let arrivals = fixture.receiver.take_requests(EVENTS);
         assert_eq!(count_distinct_events(&arrivals), EVENTS);
-        let by = [&service.running, &other].map(|process| process.metric(DELIVERED).unwrap());
-        eprintln!("{EVENTS} events: {} by one, {} by the other", by[0], by[1]);
         wait_until("all should be settled", || {
             (service.database.count_rows("deliveries WHERE state = 2") == 500).then_some(())
         });
+        let delivered_by = wait_until("both services should have delivered events", || {
+            let delivered_by = processes.map(|process| process.metric(DELIVERED).unwrap());
+            delivered_by.iter().all(|count| *count > 0.0).then_some(delivered_by)
+        });
+        eprintln!("{EVENTS} events: {} by one, {} by the other", delivered_by[0], delivered_by[1]);
         assert_eq!(service.database.count_rows("attempts"), 500);
         assert_eq!(fixture.receiver.unread_requests().len(), 0);
     });
@@ -48,27 +59,22 @@ fn the_events_of_a_dead_service_are_delivered_by_the_other() {
     for_each_pair(|service, mut other| {
         let fixture = WebhookFixture::create(service, USERS);
         let id = fixture.sample.provider.id.as_str();
-        let set = |value: &str| service.run_json_command(&["provider", "set", id, "--suspended", value]);
-        fixture.sample.deposit_points(service, 100);
-        set("true"); // so that all events wait
-        for (user, _) in fixture.sample.users.iter().zip(0..10) {
-            service.run_json_command(&[
-                "wallet",
-                "override",
-                user,
-                "--wallet",
-                "user_wallet",
-                "--points",
-                "9",
-            ]);
-        }
-        for number in 0..40 {
-            let user = fixture.sample.users[number % 10].as_str();
-            service.run_json_command(&["redemption", "create", user, "--points", "1"]);
-        }
-        set("false");
+        service.run_json_command(&["provider", "set", id, "--no-callback-url"]); // so that all events wait
+        let receivers: Vec<&str> = fixture.sample.users[1..=20].iter().map(String::as_str).collect();
+        (0..2).for_each(|_| drop(fixture.send_recognitions(service, &receivers)));
+        // Five attempts are confirmed. The others stay in flight until after the kill.
+        fixture.receiver.queue_replies((0..5).map(|_| Reply::Status(200)));
+        fixture.receiver.set_default_reply(Reply::AfterRelease(200));
+        service.run_json_command(&["provider", "set", id, "--callback-url", &fixture.url]);
+        let replay = ["event", "replay", "--provider", id, "--state", "unaddressed"];
+        assert_eq!(service.run_json_command(&replay), json!({"replayed": 40}));
         let mut arrivals = fixture.receiver.take_requests(5);
+        wait_until("the confirmed events should be settled", || {
+            (service.database.count_rows("deliveries WHERE state = 2") == 5).then_some(())
+        });
+        wait_for_attempt(&other); // so that the killed service leaves at least one leased event
         other.kill().unwrap();
+        fixture.receiver.release_held_replies();
         let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
         service.database.execute_sql("", over); // simulates that a minute has passed
         wait_until("the remaining events should arrive", || {
@@ -96,7 +102,9 @@ fn a_service_that_stops_wakes_the_other() {
         let mut connections: Vec<_> = (0..7).map(|_| connector.connect().unwrap()).collect();
         let delivered = stopping.metric(DELIVERED);
         stopping.terminate().unwrap();
-        while stopping.operator_page_status("/readyz") == 200 {}
+        wait_until("the service should begin to stop", || {
+            (stopping.operator_page_status("/readyz") != 200).then_some(())
+        });
         let mut delays: Vec<Duration> = Vec::new();
         for connection in &mut connections {
             // The service no longer delivers events, but still responds on open connections.
@@ -110,6 +118,11 @@ fn a_service_that_stops_wakes_the_other() {
         eprintln!("from the response of one service to the arrival from the other: {delays:?}");
         assert!(delays[3] < Duration::from_millis(300), "the median of {delays:?}");
     });
+}
+
+/// Waits until a process has an attempt in flight.
+fn wait_for_attempt(process: &ServiceProcess) {
+    wait_until("an attempt should be in flight", || (process.metric(IN_FLIGHT)? >= 1.0).then_some(()));
 }
 
 /// Sends recognitions through both services. Each recognition has 25 events.

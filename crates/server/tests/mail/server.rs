@@ -42,7 +42,7 @@ impl MailServer {
 
     /// The next email.
     pub(super) fn next(&self) -> ReceivedMail {
-        self.mails.recv_timeout(RECEIVE_TIMEOUT).expect("a mail should arrive")
+        self.mails.recv_timeout(RECEIVE_TIMEOUT).expect("an email should arrive")
     }
 
     /// The number of emails that were received but not yet read by the test.

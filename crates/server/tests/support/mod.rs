@@ -2,6 +2,7 @@
 
 pub mod body_normalizer;
 pub mod browser;
+pub mod fixture_templates;
 pub mod openapi_conformance;
 pub mod provider_fixture;
 pub mod receiver;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use guerdon_domain::audit::{AuditOptions, Unpaced, verify_rows};
 use guerdon_domain::ports::Timestamp;
 use guerdon_persistence::Access;
-use guerdon_persistence::testing::create_databases;
+use guerdon_persistence::testing::{self, TestDatabase, create_databases};
 use guerdon_webhook_dispatcher::{Bodies, RetrySchedule};
 use serde_json::{Value, json};
 use service::{ApiResponse, ProviderCredentials, TestService};
@@ -39,7 +40,7 @@ pub fn for_each_database_with(settings: &[(&str, &str)], test: impl Fn(&mut Test
 /// Fails if the rows of the database are inconsistent. On PostgreSQL they are verified in this process: the command
 /// `verify` also checks the schema, which takes longer than many tests.
 #[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
-fn assert_consistent(service: &TestService) {
+pub fn assert_consistent(service: &TestService) {
     let url = &service.database.url;
     if service.database.is_embedded() {
         assert_eq!(service.run_command(&["verify"]).status, 0, "on {url}");
@@ -191,4 +192,29 @@ pub fn wait_until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 pub fn created_id(response: ApiResponse) -> String {
     assert_eq!(response.status, 201, "{}", response.body);
     response.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Like `for_each_database`, for a test of the embedded database only.
+pub fn run_on_sqlite(test: impl FnOnce(&mut TestService)) {
+    if testing::covers_sqlite() {
+        run_on(testing::create_sqlite(), test);
+    }
+}
+
+/// Like `for_each_database`, for a test of PostgreSQL only.
+pub fn run_on_postgres(test: impl FnOnce(&mut TestService)) {
+    if testing::covers_postgres() {
+        run_on(testing::create_postgres(), test);
+    }
+}
+
+fn run_on(database: TestDatabase, test: impl FnOnce(&mut TestService)) {
+    let mut service = TestService::start(database, &[]);
+    test(&mut service);
+    assert_consistent(&service);
+}
+
+/// A new database for a test that behaves the same on both kinds: SQLite, unless this run does not cover it.
+pub fn create_any_database() -> TestDatabase {
+    if testing::covers_sqlite() { testing::create_sqlite() } else { testing::create_postgres() }
 }

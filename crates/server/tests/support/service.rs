@@ -63,6 +63,7 @@ impl ApiResponse {
     }
 
     /// The message of an error response. Checks its status and the form of its body.
+    #[track_caller]
     pub fn expect_error(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.body);
         let json = self.json();

@@ -23,7 +23,9 @@ const RESOLVE_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Why the egress policy refuses an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EgressDenied {
-    #[error("refused: {0} is not a public address")]
+    /// The message does not contain the address, because providers can read it: internal name servers may have returned
+    /// it.
+    #[error("refused: the host has an address that is not public")]
     NotPublic(IpAddr),
     #[error("the response is too large")]
     ResponseTooLarge,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use guerdon_test_harness::HttpsConnection;
+use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
-use crate::campaign::load::LoadTarget;
+use crate::campaign::load::{LoadTarget, send_request};
 use crate::campaign::request_log::{Acknowledgement, LoadRequest};
 
 pub(super) const CELL_COUNT: usize = 2;
@@ -125,17 +125,9 @@ impl<'a> MovedLoad<'a> {
         cell: usize,
         connections: &mut [Option<HttpsConnection>; CELL_COUNT],
         bytes: &[u8],
-    ) -> Result<guerdon_test_harness::HttpResponse> {
+    ) -> Result<HttpResponse> {
         let Some(connection) = connections.get_mut(cell) else { bail!("no cell {cell}") };
-        let open = match connection {
-            Some(open) => open,
-            None => connection.insert(self.target.connect(cell)?),
-        };
-        let response = open.send_request(bytes)?;
-        if response.header("connection") == Some("close") {
-            *connection = None;
-        }
-        Ok(response)
+        send_request(self.target, cell, connection, bytes)
     }
 }
 

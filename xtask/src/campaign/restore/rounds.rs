@@ -10,7 +10,7 @@ use super::super::ledger::{Ledger, RecognitionsByKey};
 use super::super::report::{Measurement, Report};
 use super::super::request_log::{LoadRequest, RequestLog};
 use super::super::subject::Subject;
-use super::super::victim::to_f64;
+use crate::measurement::percentiles::to_f64;
 
 /// Requests acknowledged within this time before the end of the copy are retried with their keys.
 const RETRIED_BEFORE_END: Duration = Duration::from_secs(1);

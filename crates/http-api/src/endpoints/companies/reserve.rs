@@ -69,7 +69,7 @@ pub(crate) struct ReserveView {
     /// The balance at the current rate. Example: `500`
     #[schemars(with = "WireValue<Points>")]
     points: i64,
-    /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
+    /// If the reserve falls below this number of points, the company's admins are notified by email. Example: `1000`
     #[schemars(with = "Option<WireValue<Points>>")]
     reserve_alert: Option<i64>,
 }

@@ -30,10 +30,11 @@ mod tables;
 
 use std::time::Instant;
 
+use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, Findings};
-use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
+use guerdon_domain::ports::{Audit, LedgerEnd, PendingSeal, Seal, Seals, StoreError, Timestamp};
 
 use self::balances::BalancesProgress;
 use self::journal::JournalProgress;
@@ -44,7 +45,7 @@ use super::super::{
 };
 use super::{Conn, Unit, id_literal, timestamp_literal};
 use crate::rows::SealRow;
-use crate::rows::schema::seals;
+use crate::rows::schema::{audit_entries, journal_entries, seals};
 
 /// The name of an invariant, and a query for its violations (one column, `detail`).
 type Check = (&'static str, String);
@@ -144,12 +145,24 @@ impl Audit for Unit<'_> {
         self.record_failure(found.map(|found| sealing::to_seal(&found)).transpose())
     }
 
-    fn has_unsealed_rows(&mut self) -> Result<bool, StoreError> {
+    fn ledger_end(&mut self) -> Result<LedgerEnd, StoreError> {
+        let after = |last: Option<i64>| last.map_or(i64::MIN, |last| last + 1);
+        let journal = self.query(|conn| {
+            journal_entries::table.select(max(journal_entries::position)).get_result(conn).map(after)
+        })?;
+        let audit_log = self.query(|conn| {
+            audit_entries::table.select(max(audit_entries::position)).get_result(conn).map(after)
+        })?;
+        Ok(LedgerEnd { journal, audit_log })
+    }
+
+    fn has_unsealed_rows_before(&mut self, end: LedgerEnd) -> Result<bool, StoreError> {
         let (journal_from, audit_from) = self
             .load_latest_seal()?
             .map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
-        Ok(!self.load_entries_after(journal_from, None, 1)?.is_empty()
-            || !self.load_audit_entries(audit_from..i64::MAX, None, 1)?.is_empty())
+        let next_entries = self.load_entries_after(journal_from, None, 1)?;
+        Ok(next_entries.first().is_some_and(|(position, _)| *position < end.journal)
+            || !self.load_audit_entries(audit_from..end.audit_log, None, 1)?.is_empty())
     }
 
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError> {

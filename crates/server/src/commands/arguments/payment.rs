@@ -37,7 +37,7 @@ pub(crate) struct PaymentArguments {
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 pub(crate) struct IdempotencyKeyArgument {
     /// Idempotency key, which makes a retry safe: the command runs once per key, and a retry prints the same output
-    /// (1 to 255 visible ASCII characters, stored for 72 hours).
+    /// (1 to 255 visible ASCII characters, stored for retention.idempotency_hours, 72 by default).
     #[arg(long = "key", value_name = "KEY", value_parser = parse_key)]
     key: Option<String>,
 }
@@ -72,8 +72,8 @@ impl IdempotencyKeyArgument {
     }
 }
 
-/// Executes a command that moves points, at most once per key. A retry returns the first output with a note in its text.
-/// `request` identifies the command. `render` creates the output.
+/// Executes a command that moves points, at most once per key. A retry returns the first output with a note in its
+/// text. `request` identifies the command. `render` creates the output.
 pub(crate) fn execute_once(
     environment: &CommandEnvironment,
     provider: ProviderId,

@@ -12,7 +12,7 @@ use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over, record_ar
 use guerdon_domain::ports::{
     ArchiveSection, Clock as _, ReadTx, Setting, Store, StoreError, StoreExt, Timestamp,
 };
-use guerdon_domain::sealing::seal_committed;
+use guerdon_domain::sealing::{SealOutcome, seal_until};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -180,11 +180,14 @@ fn wait_for_distributions_of_others(
     })
 }
 
-/// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
+/// Seals until a seal covers all journal entries of the company that are committed now. Transactions that began earlier
+/// delay the seal.
 fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), CommandError> {
+    let end = environment.store.read_snapshot(|reads| reads.ledger_end())?;
     retry_until_sealable(environment.store.as_ref(), |store| {
-        seal_committed(store, SystemClock.now(), &mut new_pacer())?;
-        store.read_snapshot(|reads| reads.is_company_sealed(id))
+        let outcome = seal_until(store, end, SystemClock.now(), &mut new_pacer())?;
+        let is_complete = matches!(outcome, SealOutcome::Complete(_));
+        Ok(is_complete || store.read_snapshot(|reads| reads.is_company_sealed(id))?)
     })
 }
 

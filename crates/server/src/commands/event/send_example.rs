@@ -21,8 +21,19 @@ pub(crate) struct SendExample {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
     provider_id: ProviderArgument,
-    #[arg(long, value_name = "TYPE", help = format!("Event type: {}", EventKind::list_names()))]
+    #[arg(
+        long,
+        value_name = "TYPE",
+        help = format!("Event type: {}", EventKind::list_names()),
+        value_parser = check_event_kind
+    )]
     r#type: String,
+}
+
+fn check_event_kind(text: &str) -> Result<String, String> {
+    EventKind::from_name(text)
+        .map(|kind| kind.name().to_owned())
+        .ok_or_else(|| format!("must be {}", EventKind::list_names()))
 }
 
 /// The response of the receiver.

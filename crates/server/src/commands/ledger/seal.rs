@@ -57,6 +57,10 @@ impl CommandView for SealView {
 }
 
 impl RunnableCommand for Seal {
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if self.is_for_backup {
             return seal_for_backup(environment);

@@ -12,24 +12,24 @@ use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::format_table;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// The default number of mails.
+/// The default number of emails.
 const DEFAULT_LIMIT: u32 = 1_000;
-/// The subject that is shown for a mail that cannot be read.
+/// The subject that is shown for an email that cannot be read.
 const UNREADABLE_SUBJECT: &str = "(unreadable)";
 
-/// List mails, newest first.
+/// List emails, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail list --state given-up
   guerdon mail list --since 7d")]
 pub(crate) struct List {
-    /// List only mails in this state
+    /// List only emails in this state
     #[arg(long, value_enum)]
     state: Option<StateName>,
-    /// List only mails created at or after this time: a time, or an age such as 2h
+    /// List only emails created at or after this time: a time, or an age such as 2h
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
-    /// Maximum number of mails
+    /// Maximum number of emails
     #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
@@ -93,7 +93,7 @@ impl RunnableCommand for List {
             limit: i64::from(self.limit),
         };
         let found = environment.store.read_snapshot(|reads| reads.list_notifications(&query))?;
-        let notes = limit_note(found.len(), self.limit, "mail", "mails");
+        let notes = limit_note(found.len(), self.limit, "email", "emails");
         let output = found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()?;
         Ok(CommandOutput { notes, ..output })
     }

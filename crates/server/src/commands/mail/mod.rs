@@ -11,11 +11,11 @@ use crate::commands::group_macro::command_group;
 
 command_group! {
     enum MailCommand {
-        /// List mails, newest first.
+        /// List emails, newest first.
         List(list::List),
-        /// Retry waiting or given-up mails now.
+        /// Retry waiting or given-up emails now.
         Retry(retry::Retry),
-        /// Send a test mail.
+        /// Send a test email.
         Test(test::Test),
     }
 }

@@ -10,13 +10,13 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::output::format_count;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Retry waiting or given-up mails now, even if the mail server is considered unavailable.
+/// Retry waiting or given-up emails now, even if the mail server is considered unavailable.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail retry MAIL_ID
   guerdon --output json mail retry OTHER_MAIL_ID")]
 pub(crate) struct Retry {
-    /// The ids of the mails, from `mail list`
+    /// The ids of the emails, from `mail list`
     #[arg(value_name = "MAIL_ID", value_parser = parse_id, required = true)]
     ids: Vec<Uuid>,
 }
@@ -28,7 +28,7 @@ struct RetryView {
 
 impl CommandView for RetryView {
     fn to_text(&self) -> String {
-        format!("{} queued for retry", format_count(self.retried, "mail", "mails"))
+        format!("{} queued for retry", format_count(self.retried, "email", "emails"))
     }
 }
 

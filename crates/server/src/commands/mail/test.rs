@@ -13,7 +13,7 @@ use crate::commands::{
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_mail_transport;
 
-/// Send a test mail now, bypassing the queue.
+/// Send a test email now, bypassing the queue.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail test admin@acme.example
@@ -37,8 +37,8 @@ impl RunnableCommand for Test {
         let mail = Mail {
             id: SystemIds.next_id(),
             recipient: self.address.clone(),
-            subject: "Guerdon can send mail".to_owned(),
-            body: format!("This mail was sent by `guerdon mail test` at {}.\n", settings.service_url),
+            subject: "Guerdon can send email".to_owned(),
+            body: format!("This email was sent by `guerdon mail test` at {}.\n", settings.service_url),
             attempts: 0,
             created_at: SystemClock.now(),
         };
@@ -52,7 +52,7 @@ impl RunnableCommand for Test {
         };
         let to = self.address.clone();
         WithText {
-            text: format!("a mail to {to} was {destination}"),
+            text: format!("an email to {to} was {destination}"),
             fields: TestMailView { to, sent: true },
         }
         .to_output()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::maintenance::{DeletedCounts, retention};
 
-/// Delete delivered events with their attempts, sent mails and idempotency records past their retention, and create
+/// Delete delivered events with their attempts, sent emails and idempotency records past their retention, and create
 /// partitions for future events, as `serve` does every day. The `retention` settings define how long each is stored.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
@@ -30,16 +30,12 @@ impl CommandView for PruneView {
 
 impl RunnableCommand for Prune {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let record = retention::prune(
-            environment.store.as_ref(),
-            &environment.settings.retention,
-            &environment.context(),
-        )?;
+        let (store, settings) = (environment.store.as_ref(), &environment.settings.retention);
+        let created = retention::create_event_partitions(store, settings, environment.context().clock.now());
+        let record = retention::prune(store, settings, &environment.context())?;
         let longest_step_micros = u64::try_from(record.longest_step().as_micros()).unwrap_or(u64::MAX);
         let mut output = PruneView { deleted: record.deleted, longest_step_micros }.to_output()?;
-        let (store, settings) = (environment.store.as_ref(), &environment.settings.retention);
-        let now = environment.context().clock.now();
-        if let Err(cause) = retention::create_event_partitions(store, settings, now) {
+        if let Err(cause) = created {
             output.notes.push(format!("cannot create partitions for future events: {cause}"));
         }
         Ok(output)

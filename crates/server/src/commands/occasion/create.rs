@@ -19,7 +19,7 @@ pub(crate) struct CreateGlobal {
     /// The name.
     #[arg(long)]
     name: String,
-    /// The title of mails about its recognitions.
+    /// The title of emails about its recognitions.
     #[arg(long)]
     title: String,
     /// The default message of recognitions.

@@ -15,23 +15,21 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableC
 #[command(after_help = r"Examples:
   guerdon occasion set-global OCCASION_ID --enabled false
   guerdon occasion set-global OCCASION_ID --visible false")]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
 pub(crate) struct SetGlobal {
     /// The occasion's id
     #[arg(value_name = "OCCASION_ID", value_parser = parse_id)]
     id: Uuid,
     /// Whether it can be used
-    #[arg(long, value_name = "true|false")]
+    #[arg(long, value_name = "true|false", group = "change")]
     enabled: Option<bool>,
     /// Whether it is offered for selection
-    #[arg(long, value_name = "true|false")]
+    #[arg(long, value_name = "true|false", group = "change")]
     visible: Option<bool>,
 }
 
 impl RunnableCommand for SetGlobal {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        if self.enabled.is_none() && self.visible.is_none() {
-            return Err(CommandError::refused("nothing to change: pass at least one option"));
-        }
         let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         let set =
             environment.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;

@@ -14,33 +14,31 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 #[command(after_help = r"Examples:
   guerdon provider set Acme --callback-url https://acme.example/hooks
   guerdon provider set Acme --suspended true")]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
+#[command(override_usage = "guerdon provider set [OPTIONS] <PROVIDER>")]
 pub(crate) struct Set {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
     id: ProviderArgument,
     /// The new name
-    #[arg(long)]
+    #[arg(long, group = "change")]
     name: Option<String>,
     /// The URL that receives events; stored and signed exactly as given.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", group = "change")]
     callback_url: Option<String>,
     /// Remove the callback URL.
-    #[arg(long, conflicts_with = "callback_url")]
+    #[arg(long, conflicts_with = "callback_url", group = "change")]
     no_callback_url: bool,
     /// Whether the provider may create and update companies and corporations and create users.
-    #[arg(long, value_name = "true|false")]
+    #[arg(long, value_name = "true|false", group = "change")]
     manages_all_domain_resources: Option<bool>,
     /// Whether the provider is suspended: its credentials are refused, and its events wait.
-    #[arg(long, value_name = "true|false")]
+    #[arg(long, value_name = "true|false", group = "change")]
     suspended: Option<bool>,
 }
 
 impl RunnableCommand for Set {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let is_changed = self.name.is_some() || self.callback_url.is_some() || self.no_callback_url;
-        if !is_changed && self.manages_all_domain_resources.is_none() && self.suspended.is_none() {
-            return Err(CommandError::refused("nothing to change: pass at least one option"));
-        }
         if let Some(url) = &self.callback_url {
             check_callback_url(url, environment.settings.webhooks.egress).map_err(CommandError::refused)?;
         }

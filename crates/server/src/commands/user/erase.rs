@@ -13,9 +13,9 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 /// How many events each query reads.
 const EVENTS_PER_QUERY: i64 = 20_000;
 
-/// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. Messages and the
-/// record of points that the user sent and received are kept. If events about the user are being delivered, run it again
-/// a minute later: the responses to these deliveries are stored when they end.
+/// Erase the personal data of a deleted user: profile, emails to the user, and name and address in event bodies.
+/// Messages and the record of points that the user sent and received are kept. If events about the user are being
+/// delivered, run it again a minute later: the responses to these deliveries are stored when they end.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user erase DELETED_USER_ID
