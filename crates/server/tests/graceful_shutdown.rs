@@ -42,6 +42,7 @@ fn background_work_does_not_delay_a_stop() {
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert!(service.database.count_rows("idempotency_records") > 0, "the stop waited for deletions");
         service.restart();
+        assert_eq!(service.run_command(&["verify"]).status, 0);
     });
 }
 

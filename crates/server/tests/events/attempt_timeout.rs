@@ -8,7 +8,7 @@ use super::{ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, wait_for_state}
 use crate::support::receiver::{DeliveredEvent as _, Reply};
 use crate::support::service::TestService;
 use crate::support::wait_until;
-use crate::support::{SampleCompany, assert_consistent, for_each_database_with};
+use crate::support::{SampleCompany, for_each_database_with};
 
 #[test]
 fn an_attempt_ends_after_15_seconds() {
@@ -35,7 +35,7 @@ fn check_hanging_receivers(database: TestDatabase) {
         assert_eq!((second.event_id(), &second.body), (first.event_id(), &first.body));
         assert_eq!(wait_for_state(&service, first.event_id(), "delivered")["attempts"], 2);
     }
-    assert_consistent(&service);
+    assert_eq!(service.run_command(&["verify"]).status, 0);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub fn for_each_database_with(settings: &[(&str, &str)], test: impl Fn(&mut Test
 /// Fails if the rows of the database are inconsistent. On PostgreSQL they are verified in this process: the command
 /// `verify` also checks the schema, which takes longer than many tests.
 #[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
-pub fn assert_consistent(service: &TestService) {
+fn assert_consistent(service: &TestService) {
     let url = &service.database.url;
     if service.database.is_embedded() {
         assert_eq!(service.run_command(&["verify"]).status, 0, "on {url}");
