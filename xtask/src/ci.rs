@@ -1,16 +1,29 @@
 //! `cargo xtask ci`: everything that must pass before a change is merged.
 
+use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
+use crate::test::suites::{Suite, run_suites};
 use crate::workspace::{Workspace, run_command};
 use crate::{client_generation, client_packages};
 use crate::{deny, dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, test, tidy};
 
+/// Run everything that must pass before a change is merged: format, lints, tidy, docs, tests
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only these steps, such as `lints` or `pages` [default: all]
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+}
+
 type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+/// Steps that mostly wait for a browser or another tool, the longest first. The step `parallel` runs several at a time.
+const PARALLEL_STEPS: [&str; 4] = ["schemathesis", "pages", "client-generation", "clients"];
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let format = || run_command(&mut workspace.cargo_command(&["fmt", "--all", "--check"]));
     let lints = || {
         let mut clippy = workspace.workspace_command(&["clippy", "--all-targets"]);
@@ -35,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let clients = || client_packages::run(workspace, &client_packages::Arguments {});
     let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
     let pages = || pages::run(workspace, &pages::Arguments::for_ci());
-    let steps: [CiStep<'_>; 17] = [
+    let all: [CiStep<'_>; 18] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -48,18 +61,42 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),
-        ("clients", &clients),
-        ("client-generation", &client_generation),
-        ("pages", &pages),
+        ("parallel", &run_parallel_steps),
         ("schemathesis", &schemathesis),
+        ("pages", &pages),
+        ("client-generation", &client_generation),
+        ("clients", &clients),
         ("tests", &tests),
     ];
-    for (name, step) in steps {
+    let is_unknown = |step: &&String| all.iter().all(|(name, _)| name != step);
+    if let Some(unknown) = arguments.steps.iter().find(is_unknown) {
+        bail!("there is no step {unknown}: {}", all.map(|(name, _)| name).join(", "));
+    }
+    let is_wanted = |name: &str| match arguments.steps.is_empty() {
+        true => !PARALLEL_STEPS.contains(&name),
+        false => arguments.steps.iter().any(|step| step == name),
+    };
+    for (name, step) in all.into_iter().filter(|(name, _)| is_wanted(name)) {
         println!("==> {name}");
         let start = Instant::now();
         step().with_context(|| format!("ci: {name}"))?;
         println!("==> {name} passed in {} s", start.elapsed().as_secs());
     }
+    Ok(())
+}
+
+/// Runs each step as a separate process, and prints its output when it ends.
+fn run_parallel_steps() -> Result<()> {
+    let program = std::env::current_exe()?;
+    let suites = PARALLEL_STEPS.map(|step| {
+        let mut command = Command::new(&program);
+        command.args(["ci", step]);
+        Suite { name: step.to_owned(), command }
+    });
+    let folder = tempfile::tempdir()?;
+    let finished = run_suites(suites.into(), folder.path())?;
+    let failed: Vec<_> = finished.iter().filter(|suite| !suite.is_passed).map(|suite| &*suite.name).collect();
+    ensure!(failed.is_empty(), "{} failed", failed.join(" and "));
     Ok(())
 }
 

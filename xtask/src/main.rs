@@ -18,6 +18,7 @@ mod packaging;
 mod pages;
 mod postgres;
 mod postgres_binaries;
+mod provider_filters;
 mod public_api;
 mod publish;
 mod python;
@@ -45,8 +46,7 @@ enum Command {
     /// Check rules that the compiler cannot: dependencies between crates, file lengths, migrations, metrics, READMEs,
     /// citations, links
     Tidy,
-    /// Run everything that must pass before a change is merged: format, lints, tidy, docs, tests
-    Ci,
+    Ci(ci::Arguments),
     /// Create a migration, or try the existing ones on temporary databases
     #[command(subcommand)]
     Migration(migration::Command),
@@ -65,6 +65,7 @@ enum Command {
     Deny(deny::Arguments),
     Pages(pages::Arguments),
     InstructionCount(instruction_count::Arguments),
+    ProviderFilters(provider_filters::Arguments),
     /// Count idioms in comments and documents, one-word names and closures over `it`
     Language(language::Arguments),
 }
@@ -87,7 +88,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Test(arguments) => test::run(&workspace, &arguments),
         Command::Tidy => tidy::run(&workspace),
-        Command::Ci => ci::run(&workspace.with_release_features()),
+        Command::Ci(arguments) => ci::run(&workspace.with_release_features(), &arguments),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Packaging => packaging::run(&workspace),
@@ -102,6 +103,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Campaign(arguments) => campaign::run(&workspace.with_release_features(), &arguments),
         Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
+        Command::ProviderFilters(arguments) => provider_filters::run(&workspace, &arguments),
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the one test command.
 
 mod report;
-mod suites;
+pub(crate) mod suites;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;

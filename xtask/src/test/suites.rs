@@ -16,19 +16,19 @@ use serde_json::Value;
 
 use crate::workspace::{Workspace, string_field};
 
-/// A test program, or the examples in the documentation.
-pub(super) struct Suite {
+/// A test program, the examples in the documentation, or a step of `cargo xtask ci`.
+pub(crate) struct Suite {
     /// The name of the suite, such as `guerdon-domain tests/memory.rs`.
-    pub(super) name: String,
-    command: Command,
+    pub(crate) name: String,
+    pub(crate) command: Command,
 }
 
 /// A suite that ended.
-pub(super) struct FinishedSuite {
-    pub(super) name: String,
+pub(crate) struct FinishedSuite {
+    pub(crate) name: String,
     pub(super) output: String,
     pub(super) duration: Duration,
-    pub(super) is_passed: bool,
+    pub(crate) is_passed: bool,
 }
 
 /// Suites that start processes and wait for them. They come first, so that short suites fill the gaps.
@@ -113,7 +113,7 @@ fn package_name(id: &str) -> &str {
 }
 
 /// Runs all suites, several at once, and prints the output of each when it ends.
-pub(super) fn run_suites(suites: Vec<Suite>, folder: &Path) -> Result<Vec<FinishedSuite>> {
+pub(crate) fn run_suites(suites: Vec<Suite>, folder: &Path) -> Result<Vec<FinishedSuite>> {
     let queue = Mutex::new(suites.into_iter().enumerate().collect::<VecDeque<_>>());
     let finished = Mutex::new(Vec::new());
     let work = || -> Result<()> {

@@ -1,0 +1,189 @@
+//! `cargo xtask provider-filters`: removes each filter by provider from the queries, and checks that a test fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::workspace::{Workspace, run_command};
+
+/// The folders with conditions on the provider of a row.
+const FOLDERS: [&str; 2] = ["crates/domain/src/model", "crates/persistence/src/repo"];
+
+/// The beginnings of the names of the tests that use objects of several providers.
+const TESTS: [&str; 12] = [
+    "audit_log",
+    "authorization",
+    "console",
+    "contract",
+    "deliveries",
+    "events",
+    "failed_requests",
+    "feed",
+    "moves",
+    "notifications",
+    "replays",
+    "statistics",
+];
+
+/// A condition of SQL that always holds, up to the compared value.
+const ALWAYS_TRUE_SQL: &str = "'00000000-0000-0000-0000-000000000000' <> ";
+
+/// Remove each provider filter in queries, one at a time, and check that a test on SQLite detects it
+///
+/// Works on a copy of the workspace under target/. Takes about two minutes for each filter.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only the filters in files whose path contains this text
+    #[arg(value_name = "TEXT", default_value = "")]
+    file: String,
+}
+
+/// A source file without one of its filters.
+#[derive(Debug, PartialEq, Eq)]
+struct Mutant {
+    /// The line of the removed filter.
+    line: usize,
+    source: String,
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let copy = TestedCopy::create(workspace)?;
+    ensure!(copy.passes_tests()?, "the tests fail without any change");
+    let (mut removed, mut undetected) = (0, Vec::new());
+    for file in workspace.list_files()? {
+        let path = file.to_string_lossy();
+        if !FOLDERS.iter().any(|folder| path.starts_with(folder)) || !path.contains(&arguments.file) {
+            continue;
+        }
+        let original = fs::read_to_string(workspace.root.join(&file))?;
+        for Mutant { line, source } in remove_each_filter(&original) {
+            copy.write(&file, &source)?;
+            let is_detected = !copy.passes_tests().with_context(|| format!("{path}:{line}"))?;
+            println!("{path}:{line}: {}", if is_detected { "detected" } else { "NOT DETECTED" });
+            removed += 1;
+            if !is_detected {
+                undetected.push(format!("{path}:{line}"));
+            }
+        }
+        copy.write(&file, &original)?;
+    }
+    println!("{removed} filters removed, {} not detected", undetected.len());
+    ensure!(undetected.is_empty(), "no test detects the removal of {}", undetected.join(", "));
+    Ok(())
+}
+
+/// A copy of the workspace with its own build folder.
+struct TestedCopy<'a> {
+    workspace: &'a Workspace,
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl<'a> TestedCopy<'a> {
+    /// Copies the files, or updates an earlier copy.
+    fn create(workspace: &'a Workspace) -> Result<Self> {
+        let folder = workspace.target.join("provider-filters");
+        let copy = Self { workspace, root: folder.join("workspace"), target: folder.join("target") };
+        for file in workspace.list_files()? {
+            copy.write(&file, &fs::read(workspace.root.join(&file))?)?;
+        }
+        Ok(copy)
+    }
+
+    /// Writes a file, unless it has this content already: cargo would compile its crate again.
+    fn write(&self, file: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+        let path = self.root.join(file);
+        if fs::read(&path).is_ok_and(|existing| existing == content.as_ref()) {
+            return Ok(());
+        }
+        fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
+        fs::write(&path, content).with_context(|| path.display().to_string())
+    }
+
+    /// Builds the tests and runs them on SQLite. Returns whether they pass.
+    fn passes_tests(&self) -> Result<bool> {
+        run_command(self.test_command().args(["--quiet", "--no-run"])).context("the tests do not compile")?;
+        let output = self.test_command().arg("--").args(TESTS).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if let Some(failed) = text.lines().find(|line| line.starts_with("test ") && line.ends_with(" FAILED"))
+        {
+            println!("{failed}");
+        }
+        Ok(output.status.success())
+    }
+
+    fn test_command(&self) -> Command {
+        let mut cargo = self.workspace.workspace_command(&["test", "--test", "suite", "--test", "e2e"]);
+        cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target).env("TEST_ONLY", "sqlite");
+        cargo
+    }
+}
+
+/// Returns the source without its first filter, without its second one, and so on.
+fn remove_each_filter(source: &str) -> Vec<Mutant> {
+    let mut removed = Vec::new();
+    for (position, _) in source.match_indices("provider_id.eq(Id(") {
+        let column = start_of_column(source, position)..position + "provider_id".len();
+        let after = source.get(position..).and_then(|rest| rest.find("))"));
+        if let (Some(name), Some(length)) = (source.get(column.clone()), after) {
+            removed.push((column.start..position + length + "))".len(), format!("{name}.eq({name})")));
+        }
+    }
+    for compared in ["{}", "\""] {
+        for (position, text) in source.match_indices(&format!("provider_id = {compared}")) {
+            let start = start_of_column(source, position);
+            let end = position + text.len() - compared.len();
+            removed.push((start..end, ALWAYS_TRUE_SQL.to_owned()));
+        }
+    }
+    for condition in ["owner != scope", "owner.0 != scope"] {
+        let found = source.match_indices(condition);
+        removed.extend(found.map(|(start, text)| (start..start + text.len(), "false".to_owned())));
+    }
+    let into_mutant = |(range, replacement): (std::ops::Range<usize>, String)| {
+        let line = source.get(..range.start).unwrap_or_default().matches('\n').count() + 1;
+        let mut changed = source.to_owned();
+        changed.replace_range(range, &replacement);
+        Mutant { line, source: changed }
+    };
+    let mut mutants: Vec<Mutant> = removed.into_iter().map(into_mutant).collect();
+    mutants.sort_by_key(|mutant| mutant.line);
+    mutants
+}
+
+/// Returns where the qualified name of the column at `position` begins.
+fn start_of_column(source: &str, position: usize) -> usize {
+    let before = source.get(..position).unwrap_or_default();
+    let is_qualifier = |c: char| c.is_ascii_alphanumeric() || "_.:$".contains(c);
+    before.trim_end_matches(is_qualifier).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::remove_each_filter;
+
+    #[test]
+    fn each_kind_of_filter_is_removed() {
+        let source = "a.filter($t::provider_id.eq(Id(x))).filter(c);\n\
+            \"b WHERE d.provider_id = {} AND e\";\n\"WHERE provider_id = \");\nif owner.0 != scope {\n";
+        let changed: Vec<_> = remove_each_filter(source)
+            .into_iter()
+            .map(|mutant| (mutant.line, mutant.source.lines().nth(mutant.line - 1).unwrap_or("").to_owned()))
+            .collect();
+        let always = "'00000000-0000-0000-0000-000000000000' <> ";
+        let expected = [
+            (1, "a.filter($t::provider_id.eq($t::provider_id)).filter(c);".to_owned()),
+            (2, format!("\"b WHERE {always}{{}} AND e\";")),
+            (3, format!("\"WHERE {always}\");")),
+            (4, "if false {".to_owned()),
+        ];
+        assert_eq!(changed, expected);
+    }
+
+    #[test]
+    fn joins_and_insertions_are_no_filters() {
+        assert_eq!(remove_each_filter("ON d.provider_id = providers.id; companies.provider_id == x"), []);
+    }
+}
