@@ -2,12 +2,18 @@
 
 use url::{Host, Url};
 
-use super::InvalidValue;
 use super::text::has_at_most_chars;
+use super::{DomainName, InvalidValue};
 
-/// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space,
-/// no control characters (behaviour 8.4). It is stored byte for byte, without the normalisation that browsers
-/// apply.
+/// The maximum number of characters in a label of a host name (RFC 1035, section 2.3.4).
+const LABEL_CHARS_MAX: usize = 63;
+
+/// The maximum number of characters of a host with a final dot and a port.
+const AUTHORITY_CHARS_MAX: usize = DomainName::CHARS_MAX + ".:65535".len();
+
+/// An absolute http or https URL with a host and without user info: up to 2,048 characters, of which the host has up to
+/// 253, no white space, no control characters (behaviour 8.4). It is stored byte for byte, without the normalisation
+/// that browsers apply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WebUrl(String);
 
@@ -18,7 +24,8 @@ impl WebUrl {
     /// Parses a URL. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         is_web_url(text).then(|| Self(text.to_owned())).ok_or(InvalidValue(
-            "must be an absolute http or https URL of at most 2,048 characters, without user info",
+            "must be an absolute http or https URL of at most 2,048 characters, with a host of at most 253 and without \
+             user info",
         ))
     }
 
@@ -40,15 +47,19 @@ fn is_web_url(text: &str) -> bool {
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     is_web
         && !authority.is_empty()
+        // The time to decode a host name grows with the square of its length.
+        && has_at_most_chars(authority, AUTHORITY_CHARS_MAX)
         && !authority.contains('@')
         && Url::parse(text).is_ok_and(|url| is_reachable(&url))
 }
 
-/// Whether a server could have this host and port: no empty label in a name, no port 0.
+/// Whether a server could have this host and port: a name that DNS permits, no port 0.
 fn is_reachable(url: &Url) -> bool {
     let is_host = match url.host() {
         Some(Host::Domain(name)) => {
-            name.strip_suffix('.').unwrap_or(name).split('.').all(|label| !label.is_empty())
+            let name = name.strip_suffix('.').unwrap_or(name);
+            let is_label = |label: &str| (1..=LABEL_CHARS_MAX).contains(&label.len());
+            name.len() <= DomainName::CHARS_MAX && name.split('.').all(is_label)
         }
         Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
         None => false,
@@ -118,5 +129,21 @@ mod tests {
         check(2_048, true);
         check(2_049, false);
         check(8_192, false);
+    }
+
+    #[test]
+    fn a_host_name_is_as_long_as_dns_permits() {
+        let check = |host: String, expected| {
+            for url in [format!("https://{host}"), format!("https://{host}.:8443/logo.png")] {
+                assert_eq!(WebUrl::parse(&url).is_ok(), expected, "{url}");
+            }
+        };
+        let label = |length| "x".repeat(length);
+        check(label(63), true);
+        check(label(64), false);
+        check(format!("{}.{}", [label(63), label(63), label(63)].join("."), label(61)), true);
+        check(format!("{}.{}", [label(63), label(63), label(63)].join("."), label(62)), false);
+        check("ü".repeat(70), false); // longer as ASCII
+        check(format!("xn--{}", "p".repeat(2_000)), false);
     }
 }
