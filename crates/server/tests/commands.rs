@@ -254,6 +254,20 @@ fn settings_are_checked_and_shown_without_secrets() {
 }
 
 #[test]
+fn config_check_parses_the_trusted_certificates() {
+    run_on_sqlite(|service| {
+        let roots = service.data_dir.path().join("roots.pem");
+        std::fs::write(&roots, "no certificate").unwrap();
+        let mut check = service.build_command();
+        let checked =
+            check.env("GUERDON_WEBHOOKS__EXTRA_ROOTS", roots).args(["config", "check"]).output().unwrap();
+        assert_eq!(checked.status.code(), Some(1));
+        let error = String::from_utf8(checked.stderr).unwrap();
+        assert!(error.contains("webhooks.extra_roots: the trusted roots are not certificates"), "{error}");
+    });
+}
+
+#[test]
 fn a_command_of_another_version_is_refused_by_the_running_service() {
     run_on_sqlite(|service| {
         for version in ["", r#""version": "0.0.1", "#] {

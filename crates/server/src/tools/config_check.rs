@@ -15,7 +15,7 @@ use crate::keys::{check_master_key, require_master_key};
 use crate::platform::{SystemClock, files, random};
 use crate::settings::Settings;
 use crate::tls;
-use crate::transports::{build_mail_transport, describe_mail_destination, read_webhook_roots};
+use crate::transports::{build_mail_transport, check_event_sender, describe_mail_destination};
 
 /// The result of the check.
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ impl CommandView for ConfigCheckView {
 pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<CommandOutput> {
     let certificate = tls::check_certificate(settings)?;
     require_master_key(settings)?;
-    read_webhook_roots(settings)?;
+    check_event_sender(settings)?;
     if settings.mail.smtp_url.is_some() {
         build_mail_transport(settings)?;
     }

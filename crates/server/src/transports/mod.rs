@@ -4,7 +4,7 @@ mod mail;
 mod webhooks;
 
 pub(crate) use mail::{build_mail_transport, describe_mail_destination};
-pub(crate) use webhooks::{build_event_sender, read_webhook_roots};
+pub(crate) use webhooks::{build_event_sender, check_event_sender};
 
 use std::path::Path;
 
