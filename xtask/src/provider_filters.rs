@@ -172,7 +172,7 @@ fn remove_each_filter(source: &str) -> Vec<Mutant> {
     }
     for condition in ["owner != scope", "owner.0 != scope"] {
         let found = source.match_indices(condition);
-        removed.extend(found.map(|(start, text)| (start..start + text.len(), "false".to_owned())));
+        removed.extend(found.map(|(start, text)| (start..start + text.len(), format!("{text} && false"))));
     }
     let into_mutant = |(range, replacement): (std::ops::Range<usize>, String)| {
         let line = source.get(..range.start).unwrap_or_default().matches('\n').count() + 1;
@@ -209,7 +209,7 @@ mod tests {
             (1, "a.filter($t::provider_id.eq($t::provider_id)).filter(c);".to_owned()),
             (2, format!("\"b WHERE {always}{{}} AND e\";")),
             (3, format!("\"WHERE {always}\");")),
-            (4, "if false {".to_owned()),
+            (4, "if owner.0 != scope && false {".to_owned()),
         ];
         assert_eq!(changed, expected);
     }
