@@ -15,6 +15,7 @@ mod sample_receivers;
 mod schedule;
 mod two_services;
 
+use guerdon_persistence::testing::TestDatabase;
 use serde_json::Value;
 
 use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest, WebhookReceiver};
@@ -27,6 +28,14 @@ pub const ALLOW_LOCAL_RECEIVERS: [(&str, &str); 2] =
 /// Like `ALLOW_LOCAL_RECEIVERS`, with a first retry after a few milliseconds.
 const FAST_RETRIES: [(&str, &str); 3] =
     [ALLOW_LOCAL_RECEIVERS[0], ALLOW_LOCAL_RECEIVERS[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];
+
+/// Simulates on PostgreSQL that a minute has passed, so that leases end. Skips rows that a service is updating: waiting
+/// for them could deadlock.
+fn end_leases_under_load(database: &TestDatabase) {
+    let leased = "SELECT event_id FROM deliveries WHERE lease_id IS NOT NULL FOR UPDATE SKIP LOCKED";
+    let end = format!("UPDATE deliveries SET next_attempt_at = now() WHERE event_id IN ({leased})");
+    database.execute_sql("", &end);
+}
 
 /// A provider with funded users, and its receiver.
 struct WebhookFixture {
