@@ -32,7 +32,7 @@ const WITHOUT_EFFECT: [(&str, &str, &str); 2] = [
     ("repo/feed.rs", "FROM events WHERE provider_id = ", "selects only the time at which the feed begins"),
     (
         "repo/replays.rs",
-        "\"SELECT next_attempt_at, event_id FROM deliveries",
+        "let page = sql::<Identifier>(\"SELECT event_id FROM deliveries",
         "selects candidates by index; the update has the filter too",
     ),
 ];
@@ -88,7 +88,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         }
         copy.write(&file, &original)?;
     }
-    println!("{removed} filters removed, {} not detected", undetected.len());
+    println!("{removed} filters removed, {} not detected without a known reason", undetected.len());
     ensure!(undetected.is_empty(), "no test detects the removal of {}", undetected.join(", "));
     Ok(())
 }
