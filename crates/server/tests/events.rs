@@ -29,9 +29,9 @@ pub const ALLOW_LOCAL_RECEIVERS: [(&str, &str); 2] =
 const FAST_RETRIES: [(&str, &str); 3] =
     [ALLOW_LOCAL_RECEIVERS[0], ALLOW_LOCAL_RECEIVERS[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];
 
-/// Simulates on PostgreSQL that a minute has passed, so that leases end. Skips rows that a service is updating: waiting
-/// for them could deadlock.
-fn end_leases_under_load(database: &TestDatabase) {
+/// Simulates that a minute has passed, so that leases end; the embedded database does not need this. Skips rows that a
+/// service is updating: waiting for them could deadlock.
+fn expire_leases(database: &TestDatabase) {
     let leased = "SELECT event_id FROM deliveries WHERE lease_id IS NOT NULL FOR UPDATE SKIP LOCKED";
     let end = format!("UPDATE deliveries SET next_attempt_at = now() WHERE event_id IN ({leased})");
     database.execute_sql("", &end);

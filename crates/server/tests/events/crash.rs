@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use guerdon_test_harness::Signal;
 
-use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
+use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture, expire_leases};
 use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest};
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database_with, wait_until};
@@ -62,16 +62,14 @@ fn sigkill_loses_no_event_and_duplicates_few() {
     });
 }
 
-/// Simulates that a minute has passed, so that leases end. The embedded database does not need this. Waits for the
-/// sessions of the killed process first, because one of them may still commit a claim.
+/// Lets the leases of a killed process end. Waits for its sessions first, because one of them may still commit a claim.
 fn end_leases(service: &TestService) {
     if !service.database.is_embedded() {
         let other_sessions =
             "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
         let is_alone = || service.database.count_rows(other_sessions) == 0;
         wait_until("the sessions of the killed process should end", || is_alone().then_some(()));
-        let expire_leases_sql = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
-        service.database.execute_sql("", expire_leases_sql);
+        expire_leases(&service.database);
     }
 }
 

@@ -9,7 +9,7 @@ use guerdon_persistence::testing::{TestDatabase, create_databases};
 use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
 use guerdon_test_support::require_condition;
 
-use super::{FAST_RETRIES, WebhookFixture, end_leases_under_load, wait_for_state};
+use super::{FAST_RETRIES, WebhookFixture, expire_leases, wait_for_state};
 use crate::support::receiver::{ReceivedRequest, Reply};
 use crate::support::service::TestService;
 
@@ -165,7 +165,7 @@ fn wait_until_none_pending(service: &TestService) {
             panic!("{pending} events are stuck, {leased} of them leased");
         }
         if !has_ended_leases && started.elapsed() > Duration::from_secs(8) {
-            end_leases_under_load(&service.database);
+            expire_leases(&service.database);
             has_ended_leases = true;
         }
         std::thread::sleep(Duration::from_millis(50)); // tidy: polls another process

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use guerdon_persistence::testing::create_databases;
 use serde_json::json;
 
-use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture, end_leases_under_load};
+use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture, expire_leases};
 use crate::support::receiver::{ReceivedRequest, Reply};
 use crate::support::service::{ServiceProcess, TestService, basic_authorization};
 use crate::support::wait_until;
@@ -75,7 +75,7 @@ fn the_events_of_a_dead_service_are_delivered_by_the_other() {
         wait_for_attempt(&other); // so that the killed service leaves at least one leased event
         other.kill().unwrap();
         fixture.receiver.release_held_replies();
-        end_leases_under_load(&service.database);
+        expire_leases(&service.database);
         wait_until("the remaining events should arrive", || {
             arrivals.extend(fixture.receiver.unread_requests());
             (count_distinct_events(&arrivals) == 40).then_some(())
