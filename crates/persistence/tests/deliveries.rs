@@ -156,13 +156,13 @@ fn the_responses_to_an_event_are_cleared_with_its_body_unchanged() {
 fn the_last_failure_is_found_among_many_untried_deliveries() {
     on_each_database(|fixture| {
         create_events(fixture, 30);
-        let last = || {
-            let mut found = None;
-            fixture.read_snapshot(|reads| {
-                found = reads.last_failed_attempt(fixture.provider)?;
-                Ok::<_, StoreError>(())
-            });
+        let last_of = |provider| {
+            let found = fixture.read_snapshot(|reads| reads.last_failed_attempt(provider));
             found.map(|(event, attempt)| (event, attempt.number))
+        };
+        let last = || {
+            assert_eq!(last_of(ProviderId::from_uuid(Uuid::nil())), None, "another provider has no events");
+            last_of(fixture.provider)
         };
         assert_eq!(last(), None);
         let at = current_time(fixture);

@@ -11,6 +11,7 @@ const AUTHORIZATION: RepeatedTests = RepeatedTests {
     filter: "authorization::",
     seed_variable: None,
     operations: None,
+    is_optimized: false,
     needs_both_databases: false,
 };
 

@@ -16,6 +16,7 @@ const COMPARISON: RepeatedTests = RepeatedTests {
     filter: "differential::both_databases_give_the_same_responses_to_generated_requests",
     seed_variable: Some("DIFFERENTIAL_SEED"),
     operations: Some(("DIFFERENTIAL_REQUESTS", 5_000)),
+    is_optimized: false,
     needs_both_databases: true,
 };
 const HISTORY: RepeatedTests = RepeatedTests {
@@ -23,13 +24,15 @@ const HISTORY: RepeatedTests = RepeatedTests {
     filter: "history::every_operation_of_a_concurrent_history_can_be_explained",
     seed_variable: Some("HISTORY_SEED"),
     operations: Some(("HISTORY_OPERATIONS", 20_000)),
+    is_optimized: true,
     needs_both_databases: false,
 };
 const MODEL: RepeatedTests = RepeatedTests {
     program: "suite",
     filter: "model::",
     seed_variable: Some("MODEL_SEED"),
-    operations: Some(("MODEL_OPERATIONS", 10_000)),
+    operations: Some(("MODEL_OPERATIONS", 20_000)),
+    is_optimized: true,
     needs_both_databases: false,
 };
 

@@ -22,6 +22,9 @@ pub(super) struct RepeatedTests {
     pub(super) seed_variable: Option<&'static str>,
     /// The variable that sets the number of operations of a run, and the number.
     pub(super) operations: Option<(&'static str, usize)>,
+    /// Whether the tests are built like a release. Those that use a store directly are several times as fast then; the
+    /// others wait for the service, which is a release anyway.
+    pub(super) is_optimized: bool,
     /// Whether one run of the tests covers both databases.
     pub(super) needs_both_databases: bool,
 }
@@ -68,7 +71,8 @@ impl<'a> TestEnvironment<'a> {
     /// Runs the tests, or only builds them. Returns the number of passed tests.
     fn run_once(&self, tests: &RepeatedTests, seed: u64, is_build: bool) -> Result<usize> {
         let mut cargo = self.setup.workspace.workspace_command(&["test", "--quiet"]);
-        cargo.args(["--test", tests.program]).args(is_build.then_some("--no-run"));
+        cargo.args(["--test", tests.program]).args(tests.is_optimized.then_some("--release"));
+        cargo.args(is_build.then_some("--no-run"));
         cargo.args(["--", tests.filter, "--nocapture"]);
         cargo.env("TEST_BINARY", self.setup.program).envs(self.databases(tests));
         cargo.envs(tests.seed_variable.map(|name| (name, seed.to_string())));
