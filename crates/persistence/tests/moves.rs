@@ -11,9 +11,10 @@ use guerdon_domain::providers::{self, Provider, UpdateProvider};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
 
+use crate::deliveries::{claim_events, create_events, current_time};
 use crate::support::{LedgerFixture, on_each_database};
 
-fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
+pub fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
     let id = ProviderId::from_uuid(fixture.context().ids.next_id());
     let provider = Provider {
         id,
@@ -71,6 +72,23 @@ fn a_company_transfer_waits_for_requests_in_flight_and_blocks_the_old_provider()
         assert!(matches!(sent, Err(SendError::Denied(_))));
         let update = UpdateProvider { suspended: Some(true), ..UpdateProvider::default() };
         fixture.store.transaction(|tx| providers::update(tx, other, &update, &fixture.context())).unwrap();
+    });
+}
+
+#[test]
+fn a_hand_over_leaves_the_events_of_a_former_provider_with_it() {
+    on_each_database(|fixture| {
+        create_events(fixture, 1);
+        let other = create_other_provider(fixture);
+        let context = fixture.context();
+        let moved = fixture.store.transaction(|tx| -> Result<(), TransferCompanyError> {
+            transfer_to_provider(tx, fixture.company, other, &context)
+        });
+        moved.unwrap();
+        let token = context.ids.next_id();
+        let begin = |tx: &mut dyn Tx| hand_over(tx, fixture.company, token, "rel_1", &context);
+        fixture.store.transaction(begin).unwrap();
+        assert_eq!(claim_events(fixture, current_time(fixture), 1, 9).len(), 1);
     });
 }
 

@@ -5,12 +5,13 @@ use std::time::Duration;
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::ports::{
     ClaimRequest, DeliveryOutcome, DurationCounts, DurationSubject, LatestAttempts, ProviderAttempts,
-    StoreExt as _, Timestamp, UserQuery,
+    ProviderHour, StoreExt as _, Timestamp, UserQuery,
 };
 use guerdon_domain::values::{DomainName, EmailAddress, EventId, Page, SingleLine};
 use uuid::Uuid;
 
 use crate::deliveries::{create_events, current_time, new_settlement, settle_events};
+use crate::moves::create_other_provider;
 use crate::support::{LedgerFixture, on_each_database, sample_company};
 
 fn durations_of(millis: &[u64]) -> DurationCounts {
@@ -45,6 +46,33 @@ fn durations_add_up_by_subject_and_hour() {
         assert_eq!(prune(hour(2_400 + 100)), 0);
         assert_eq!(fixture.database.count_rows("duration_statistics WHERE hour < 100"), 0);
         assert_eq!(read_durations(fixture, deliveries), [(100, durations_of(&[900, 900]))]);
+    });
+}
+
+#[test]
+fn each_provider_has_its_own_statistics() {
+    on_each_database(|fixture| {
+        let other = create_other_provider(fixture);
+        let hour = |delivered| ProviderHour { hour: 100, delivered, failed: 1, duration_micros: 5 };
+        for (provider, delivered) in [(fixture.provider, 3), (fixture.provider, 4), (other, 20)] {
+            fixture.store.transaction(|tx| tx.add_provider_hour(provider, &hour(delivered))).unwrap();
+        }
+        let hours = |provider| fixture.read_snapshot(|reads| reads.provider_hours(provider, 100));
+        let summed = |delivered, attempts| {
+            [ProviderHour { failed: attempts, duration_micros: 5 * attempts, ..hour(delivered) }]
+        };
+        assert_eq!(hours(Some(fixture.provider)), summed(7, 2));
+        assert_eq!(hours(Some(other)), summed(20, 1));
+        assert_eq!(hours(None), summed(27, 3));
+
+        create_events(fixture, 2);
+        let undelivered = |provider| {
+            let counts = fixture.read_snapshot(|reads| reads.count_undelivered_events(provider, 10));
+            (counts.pending, counts.exhausted, counts.unaddressed)
+        };
+        assert_eq!(undelivered(Some(fixture.provider)), (2, 0, 0));
+        assert_eq!(undelivered(Some(other)), (0, 0, 0));
+        assert_eq!(undelivered(None), (2, 0, 0));
     });
 }
 
