@@ -328,7 +328,11 @@ fn parse_mail(source: &SettingsReader<'_>) -> anyhow::Result<Mail> {
     if smtp_url.is_some() && from.is_none() {
         bail!("mail.smtp_url needs mail.from, the sender's address");
     }
-    Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from, extra_roots: source.get("mail.extra_roots")? })
+    let extra_roots = source.get("mail.extra_roots")?;
+    if extra_roots.is_some() && smtp_url.is_none() {
+        bail!("mail.extra_roots needs mail.smtp_url: without a mail server, emails are written to files");
+    }
+    Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from, extra_roots })
 }
 
 fn parse_log(source: &SettingsReader<'_>) -> anyhow::Result<Log> {

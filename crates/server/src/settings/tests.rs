@@ -174,6 +174,7 @@ fn a_wrong_value_is_refused_by_name() {
     assert_refused("database.url = 'mysql://x'", &[], "database.url");
     assert_refused("database.migrate = 'later'", &[], "database.migrate");
     assert_refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
+    assert_refused("mail.extra_roots = '/roots.pem'", &[], "mail.extra_roots needs mail.smtp_url");
     assert_refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
     for wrong in ["3:00", "24:00", "03:60", "03:00:00", "never", "+3:00", ""] {
         assert_refused(&format!("verify.daily_at = '{wrong}'"), &[], "verify.daily_at must be a time of day");
