@@ -29,7 +29,6 @@ use self::plan::{Case, Plan};
 use self::results::{Goal, ResultRow};
 use crate::measurement::release;
 use crate::measurement::service::{Database, RunningService};
-use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
 /// The time limit of a run, without the build.
@@ -148,18 +147,15 @@ fn measure_all(
             }
             eprintln!("{}: {} …", database.name(), name);
             // Each stage has its own service and database server, so that it does not depend on earlier ones.
-            let cluster = match database {
-                Database::Sqlite => None,
-                Database::Postgres => Some(Cluster::start_durable(workspace)?),
-            };
-            let url = cluster.as_ref().map(|cluster| cluster.create_database(name)).transpose()?;
+            let cluster = database.start_cluster(workspace)?;
+            let used = cluster.as_ref().map(|cluster| cluster.create_service_database(name));
             let plan = Plan {
                 cases: &cases,
                 seconds: arguments.seconds,
                 rounds: usize::from(arguments.rounds),
                 baseline_program,
                 cluster: cluster.as_ref(),
-                database: url.as_deref(),
+                database: used.transpose()?,
             };
             let measured = measure_stage(program, &plan, name, measure)
                 .with_context(|| format!("{name} on {}", database.name()))?;
@@ -176,9 +172,7 @@ fn measure_stage(
     measure: MeasureStage,
 ) -> Result<Vec<ResultRow>> {
     let folder = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
-    let database =
-        plan.database.zip(plan.cluster).map(|(url, cluster)| (url.to_owned(), cluster.process_id()));
-    let service = RunningService::start(program, folder.path(), database, &[])?;
+    let service = RunningService::start(program, folder.path(), plan.database.clone(), &[])?;
     let mut rows = measure(&service, plan)?;
     let memory = ResultRow::new(format!("  memory of the service in all of {name}"))
         .with_memory(service.memory_peak()?);

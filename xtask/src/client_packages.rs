@@ -13,7 +13,6 @@ use self::readme_examples::check_readme_examples;
 use self::standard_webhooks::check_standard_webhooks;
 use crate::measurement::service::{Database, RunningService};
 use crate::npm::install_packages;
-use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};
 
@@ -33,14 +32,11 @@ pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
     check_python(workspace)?;
     println!("clients/typescript");
     check_typescript(workspace)?;
-    let cluster = Cluster::start_durable(workspace)?;
     for database in Database::one_or_all(None) {
         let data = tempfile::Builder::new().prefix("guerdon-clients-").tempdir()?;
-        let url = match database {
-            Database::Sqlite => None,
-            Database::Postgres => Some((cluster.create_database("clients")?, cluster.process_id())),
-        };
-        let service = RunningService::start(&program, data.path(), url, &[])?;
+        let cluster = database.start_cluster(workspace)?;
+        let used = cluster.as_ref().map(|cluster| cluster.create_service_database("clients"));
+        let service = RunningService::start(&program, data.path(), used.transpose()?, &[])?;
         println!("scenarios on {}", database.name());
         run_python_scenario(workspace, &service)?;
         run_typescript_scenario(workspace, &service)?;

@@ -38,6 +38,15 @@ pub(crate) struct Cluster {
     psql: PathBuf,
 }
 
+/// A database of a service.
+#[derive(Clone)]
+pub(crate) struct ServerDatabase {
+    /// The connection URL.
+    pub(crate) url: String,
+    /// The process id of the server's main process.
+    pub(crate) server: u32,
+}
+
 /// How the server of a cluster is started.
 struct ServerLaunch {
     binaries: Binaries,
@@ -130,6 +139,11 @@ impl Cluster {
     pub(crate) fn create_database(&self, name: &str) -> Result<String> {
         self.run_sql(&self.url(), &format!("CREATE DATABASE {name}"))?;
         Ok(self.database_url(name))
+    }
+
+    /// Creates an empty database for a service.
+    pub(crate) fn create_service_database(&self, name: &str) -> Result<ServerDatabase> {
+        Ok(ServerDatabase { url: self.create_database(name)?, server: self.process_id() })
     }
 
     /// Runs SQL with `psql` in one transaction and returns the rows.

@@ -6,7 +6,6 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::measurement::service::{Database, RunningService};
-use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};
 
@@ -45,16 +44,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let tool = prepare_environment(workspace, "schemathesis", &[PACKAGE])?.join("bin").join("schemathesis");
     for database in Database::one_or_all(arguments.database) {
         println!("on {}", database.name());
-        let cluster = match database {
-            Database::Sqlite => None,
-            Database::Postgres => Some(Cluster::start_durable(workspace)?),
-        };
+        let cluster = database.start_cluster(workspace)?;
         let data = tempfile::Builder::new().prefix("guerdon-schemathesis-").tempdir()?;
-        let url = cluster
-            .as_ref()
-            .map(|cluster| anyhow::Ok((cluster.create_database("schemathesis")?, cluster.process_id())))
-            .transpose()?;
-        let service = RunningService::start(&program, data.path(), url, &[])?;
+        let database = cluster.as_ref().map(|cluster| cluster.create_service_database("schemathesis"));
+        let service = RunningService::start(&program, data.path(), database.transpose()?, &[])?;
         test_service(workspace, &tool, &service, arguments)?;
     }
     Ok(())

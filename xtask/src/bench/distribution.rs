@@ -9,6 +9,7 @@ use super::results::{Goal, ResultRow, Round};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::percentiles::per_second;
 use crate::measurement::service::RunningService;
+use crate::postgres::ServerDatabase;
 
 const USERS: usize = 100_000;
 /// Creates users with two wallets each, as the API does.
@@ -19,7 +20,8 @@ const CREATE_TABLES: &str = include_str!("plain_sql/accounts.sql");
 const INSERT_ROWS: &str = include_str!("plain_sql/distribution.sql");
 
 pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
-    let (cluster, url) = plan.cluster.zip(plan.database).context("it is measured on PostgreSQL")?;
+    let on_postgres = plan.cluster.zip(plan.database.as_ref());
+    let (cluster, ServerDatabase { url, .. }) = on_postgres.context("it is measured on PostgreSQL")?;
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "many", 0)?;
     cluster.run_sql(url, &CREATE_USERS.replace("COMPANY", &company.id))?;

@@ -16,7 +16,7 @@ use super::results::{Goal, ResultRow, Round};
 use crate::measurement::closed_loop::{RequestFactory, closed_loop};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::RunningService;
-use crate::postgres::Cluster;
+use crate::postgres::{Cluster, ServerDatabase};
 use crate::workspace::Workspace;
 
 const CONNECTIONS: usize = 4;
@@ -260,7 +260,7 @@ fn start_service(
         parameters.program,
         &service_folder,
         scratch,
-        Some((url, cluster.process_id())),
+        Some(ServerDatabase { url, server: cluster.process_id() }),
         &[],
     )?;
     Ok((service, Some(cluster)))

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use super::baseline::BaselineProgram;
-use crate::postgres::Cluster;
+use crate::postgres::{Cluster, ServerDatabase};
 
 /// A case that can be measured alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
@@ -56,8 +56,8 @@ pub(super) struct Plan<'a> {
     pub(super) rounds: usize,
     pub(super) baseline_program: &'a BaselineProgram,
     pub(super) cluster: Option<&'a Cluster>,
-    /// The URL of the service's database; `None` for the file in its folder.
-    pub(super) database: Option<&'a str>,
+    /// The service's database; `None` for the file in its folder.
+    pub(super) database: Option<ServerDatabase>,
 }
 
 impl Plan<'_> {
@@ -71,7 +71,8 @@ impl Plan<'_> {
 
     /// Returns the address of the service's database for a client.
     pub(super) fn database_address(&self, data: &Path) -> String {
-        self.database.map_or_else(|| data.join("guerdon.db").display().to_string(), str::to_owned)
+        let in_folder = || data.join("guerdon.db").display().to_string();
+        self.database.as_ref().map_or_else(in_folder, |database| database.url.clone())
     }
 
     /// Flushes the writes of the previous round to the disk, so that they do not slow down the next one.

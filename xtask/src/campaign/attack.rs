@@ -9,8 +9,7 @@ use super::context::{ATTACK_DATABASE, AttackContext, Setup, temporary_folder};
 use super::report::{Measurement, Report};
 use super::slow::{self, SlowMode};
 use super::{damaged_requests, flood, neighbour, overload, refusals, small_objects, upkeep};
-use crate::measurement::service::{Database, RunningService};
-use crate::postgres::Cluster;
+use crate::measurement::service::RunningService;
 
 const MEMORY_MIB_MAX: f64 = 256.0;
 /// The labels of responses that acknowledge a recognition, and the query that counts recognitions with at least one
@@ -37,15 +36,10 @@ impl Attack {
     /// Starts a service, attacks it, and verifies its ledger.
     pub(super) fn run(self, setup: &Setup<'_>) -> Result<Report> {
         let folder = temporary_folder()?;
-        let cluster = match setup.database {
-            Database::Sqlite => None,
-            Database::Postgres => Some(Cluster::start_durable(setup.workspace)?),
-        };
-        let url = cluster
-            .as_ref()
-            .map(|cluster| anyhow::Ok((cluster.create_database(ATTACK_DATABASE)?, cluster.process_id())))
-            .transpose()?;
-        let service = RunningService::start(setup.program, folder.path(), url, &self.extra_settings())?;
+        let cluster = setup.database.start_cluster(setup.workspace)?;
+        let database = cluster.as_ref().map(|cluster| cluster.create_service_database(ATTACK_DATABASE));
+        let (database, settings) = (database.transpose()?, self.extra_settings());
+        let service = RunningService::start(setup.program, folder.path(), database, &settings)?;
         if !service.partition_processors()? {
             eprintln!(
                 "the service and its attackers share one processor: effects may be caused by the attackers"

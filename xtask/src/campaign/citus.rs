@@ -26,6 +26,7 @@ use super::request_log::RequestLog;
 use super::subject::Subject;
 use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::{Database, free_address};
+use crate::postgres::ServerDatabase;
 
 const SCHEMAS: [&str; 2] = ["cell_1", "cell_2"];
 const LOAD_BEFORE: Duration = Duration::from_secs(2);
@@ -79,7 +80,12 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let start_cell = |schema: &str| -> Result<Subject> {
         let url = cluster.create_schema(schema)?;
         let settings = [("GUERDON_CELL", schema.replace('_', "-"))];
-        Subject::start_with(setup, &receiver, Some((url, cluster.process_id())), &settings)
+        Subject::start_with(
+            setup,
+            &receiver,
+            Some(ServerDatabase { url, server: cluster.process_id() }),
+            &settings,
+        )
     };
     let cells = [start_cell(SCHEMAS[0])?, start_cell(SCHEMAS[1])?];
     let mut results = Results::default();
@@ -238,8 +244,7 @@ fn measure_rates(
     folder.initialize_cluster(programs)?;
     let server = folder.start(programs)?;
     server.run_sql("postgres", "CREATE DATABASE plain")?;
-    let plain =
-        Subject::start_on(setup, receiver, Some((server.database_url("plain"), server.process_id())))?;
+    let plain = Subject::start_on(setup, receiver, Some(server.service_database("plain")))?;
     let [cell, _] = cells;
     let mut rates = Vec::new();
     for number in 0..RATE_ROUNDS {

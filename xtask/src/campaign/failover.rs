@@ -69,7 +69,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let receiver = WebhookReceiver::start()?;
     let folders = [temporary_folder()?, temporary_folder()?];
     let serve = |folder: &tempfile::TempDir| {
-        RunningService::start(program, folder.path(), Some((url.clone(), pair.process_id())), &[])
+        RunningService::start(program, folder.path(), Some(pair.service_database(&url)), &[])
     };
     let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
     let service = services.first().context("no service")?;

@@ -31,7 +31,7 @@ use super::sql::SqlClient;
 use super::subject::Subject;
 use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::Database;
-use crate::postgres::Cluster;
+use crate::postgres::{Cluster, ServerDatabase};
 
 const DATABASE: &str = "faults";
 /// How long the load runs before a fault. The first second is not measured.
@@ -86,13 +86,15 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         Database::Postgres => Some(Cluster::start_restartable(setup.workspace)?),
     };
     let proxy = cluster.as_ref().map(start_proxy).transpose()?;
-    let url =
-        proxy.as_ref().zip(cluster.as_ref()).map(|(proxy, cluster)| (proxy.url(), cluster.process_id()));
+    let database = proxy
+        .as_ref()
+        .zip(cluster.as_ref())
+        .map(|(proxy, cluster)| ServerDatabase { url: proxy.url(), server: cluster.process_id() });
     let scale = ("GUERDON_WEBHOOKS__TIME_SCALE", RETRY_TIME_SCALE.to_owned());
     // The clients with unknown credentials would lock out the only address.
     let no_lockout = ("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned());
     let settings: Vec<_> = preloaded.environment().into_iter().chain([scale, no_lockout]).collect();
-    let subject = Subject::start_with(setup, &receiver, url, &settings)?;
+    let subject = Subject::start_with(setup, &receiver, database, &settings)?;
     let sql = match &cluster {
         Some(cluster) => SqlClient::for_cluster(cluster, DATABASE),
         None => subject.sql_client(setup)?,

@@ -27,7 +27,7 @@ use super::request_log::LoadRequest;
 use super::sql::SqlClient;
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::percentiles::{Percentiles, to_f64};
-use crate::measurement::service::{Database, RunningService, free_address};
+use crate::measurement::service::{RunningService, free_address};
 use crate::postgres::Cluster;
 
 /// The maximum number of moves. There are fewer if the campaign's duration ends earlier.
@@ -86,16 +86,11 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
 impl Cells {
     fn start(setup: &Setup<'_>) -> Result<Self> {
         let folder = temporary_folder()?;
-        let cluster = match setup.database {
-            Database::Sqlite => None,
-            Database::Postgres => Some(Cluster::start_durable(setup.workspace)?),
-        };
+        let cluster = setup.database.start_cluster(setup.workspace)?;
         let start = |name: &'static str| -> Result<(RunningService, Ledger)> {
             let (data, scratch) = (folder.path().join(name), folder.path().join(format!("{name}-scratch")));
             std::fs::create_dir(&data)?;
-            let database = cluster
-                .as_ref()
-                .map(|cluster| -> Result<_> { Ok((cluster.create_database(name)?, cluster.process_id())) });
+            let database = cluster.as_ref().map(|cluster| cluster.create_service_database(name));
             // The address stays the same when the service starts again.
             let settings =
                 [("GUERDON_CELL", name.to_owned()), ("GUERDON_HTTP__LISTEN", free_address()?.to_string())];

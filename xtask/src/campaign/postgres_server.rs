@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use super::sql::SqlClient;
 use crate::measurement::cpu;
 use crate::postgres::{
-    Owner, command_as_owner, initialize_cluster, is_ready, new_folder, run_psql, sibling_program,
+    Owner, ServerDatabase, command_as_owner, initialize_cluster, is_ready, new_folder, run_psql,
+    sibling_program,
 };
 use crate::postgres_binaries::Binaries;
 use crate::workspace::{Workspace, command_output};
@@ -168,6 +169,11 @@ impl PostgresServer {
     /// Returns the superuser's connection URL for a database.
     pub(super) fn database_url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.folder.port)
+    }
+
+    /// Returns an existing database for a service.
+    pub(super) fn service_database(&self, name: &str) -> ServerDatabase {
+        ServerDatabase { url: self.database_url(name), server: self.process_id() }
     }
 
     /// Returns a client for this connection URL.

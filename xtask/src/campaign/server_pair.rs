@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::postgres_server::{PostgresServer, Programs, READY_TIMEOUT, ServerFolder};
 use super::sql::SqlClient;
 use crate::measurement::service::free_address;
+use crate::postgres::ServerDatabase;
 use crate::workspace::Workspace;
 
 /// The two servers and the programs that run them.
@@ -41,9 +42,9 @@ impl ServerPair {
         self.primary.sql_client(url.to_owned())
     }
 
-    /// Returns the process id of the primary's main process.
-    pub(super) fn process_id(&self) -> u32 {
-        self.primary.process_id()
+    /// Returns the database of this URL, on the current primary, for a service.
+    pub(super) fn service_database(&self, url: &str) -> ServerDatabase {
+        ServerDatabase { url: url.to_owned(), server: self.primary.process_id() }
     }
 
     /// Runs SQL on the current primary.

@@ -10,8 +10,8 @@ use super::context::{Setup, temporary_folder};
 use super::load::LoadTarget;
 use super::sql::SqlClient;
 use crate::measurement::fixture::{Company, Provider};
-use crate::measurement::service::{Database, RunningService};
-use crate::postgres::Cluster;
+use crate::measurement::service::RunningService;
+use crate::postgres::{Cluster, ServerDatabase};
 
 const DATABASE: &str = "campaign";
 const USERS: usize = 200;
@@ -30,38 +30,31 @@ pub(super) struct Subject {
 impl Subject {
     /// Starts a service that delivers its events to this receiver, with a new database.
     pub(super) fn start(setup: &Setup<'_>, receiver: &WebhookReceiver) -> Result<Self> {
-        let cluster = match setup.database {
-            Database::Sqlite => None,
-            Database::Postgres => Some(Cluster::start_durable(setup.workspace)?),
-        };
-        let url = cluster
-            .as_ref()
-            .map(|cluster| anyhow::Ok((cluster.create_database(DATABASE)?, cluster.process_id())))
-            .transpose()?;
-        Ok(Self { cluster, ..Self::start_on(setup, receiver, url)? })
+        let cluster = setup.database.start_cluster(setup.workspace)?;
+        let database = cluster.as_ref().map(|cluster| cluster.create_service_database(DATABASE));
+        Ok(Self { cluster, ..Self::start_on(setup, receiver, database.transpose()?)? })
     }
 
-    /// Starts a service on a new embedded database or, if `url` is given, on another one. `url` consists of the
-    /// connection URL and the process id of the database server.
+    /// Starts a service on a new embedded database, unless another is given.
     pub(super) fn start_on(
         setup: &Setup<'_>,
         receiver: &WebhookReceiver,
-        url: Option<(String, u32)>,
+        database: Option<ServerDatabase>,
     ) -> Result<Self> {
-        Self::start_with(setup, receiver, url, &[])
+        Self::start_with(setup, receiver, database, &[])
     }
 
     /// Like [`Self::start_on`], with additional settings.
     pub(super) fn start_with(
         setup: &Setup<'_>,
         receiver: &WebhookReceiver,
-        url: Option<(String, u32)>,
+        database: Option<ServerDatabase>,
         extra_settings: &[(&str, String)],
     ) -> Result<Self> {
         let folder = temporary_folder()?;
         let (data, scratch) = (folder.path().join("data"), folder.path().join("scratch"));
         std::fs::create_dir(&data)?;
-        let service = RunningService::start_in(setup.program, &data, &scratch, url, extra_settings)?;
+        let service = RunningService::start_in(setup.program, &data, &scratch, database, extra_settings)?;
         let (provider, company) = create_company(&service, receiver)?;
         Ok(Self { service, provider, company, cluster: None, _folder: folder })
     }

@@ -11,6 +11,8 @@ use guerdon_test_harness::{HttpsClient, Installation, ProcessGuard, ServiceProce
 use serde_json::Value;
 
 use super::cpu;
+use crate::postgres::{Cluster, ServerDatabase};
+use crate::workspace::Workspace;
 
 const START_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,6 +38,11 @@ impl Database {
             Self::Postgres => "postgres",
         }
     }
+
+    /// Starts a cluster with durable commits, if this is PostgreSQL.
+    pub(crate) fn start_cluster(self, workspace: &Workspace) -> Result<Option<Cluster>> {
+        (self == Self::Postgres).then(|| Cluster::start_durable(workspace)).transpose()
+    }
 }
 
 /// A running `guerdon serve` on a temporary folder.
@@ -52,7 +59,7 @@ impl RunningService {
     pub(crate) fn start(
         program: &Path,
         data: &Path,
-        database: Option<(String, u32)>,
+        database: Option<ServerDatabase>,
         extra_settings: &[(&str, String)],
     ) -> Result<Self> {
         Self::start_in(program, data, data, database, extra_settings)
@@ -64,10 +71,10 @@ impl RunningService {
         program: &Path,
         data: &Path,
         scratch: &Path,
-        database: Option<(String, u32)>,
+        database: Option<ServerDatabase>,
         extra_settings: &[(&str, String)],
     ) -> Result<Self> {
-        let (url, database) = database.unzip();
+        let (url, database) = database.map(|database| (database.url, database.server)).unzip();
         let settings =
             [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
         let url = url.as_deref().map(|url| ("GUERDON_DATABASE__URL", url));

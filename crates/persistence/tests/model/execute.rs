@@ -23,10 +23,10 @@ fn wallet_type(wallet: usize) -> WalletType {
     }
 }
 
-/// Sends whether a command succeeded.
-struct SuccessSender(std::sync::mpsc::Sender<bool>);
+/// Sends the outcome of a command.
+struct OutcomeSender(std::sync::mpsc::Sender<Outcome>);
 
-impl OutcomeReceiver for SuccessSender {
+impl OutcomeReceiver for OutcomeSender {
     fn render_response(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         Ok((201, Vec::new()))
     }
@@ -36,7 +36,7 @@ impl OutcomeReceiver for SuccessSender {
     }
 
     fn receive_outcome(self: Box<Self>, outcome: Outcome) {
-        self.0.send(matches!(outcome, Outcome::Done(_))).unwrap();
+        self.0.send(outcome).unwrap();
     }
 }
 
@@ -55,45 +55,43 @@ impl Subject {
                 self.users.push(fixture.create_user_with(&name, |profile| profile.manager = *is_manager));
                 Verdict::Done
             }
-            Transition::DeleteUser(user) => verdict_of(&fixture.delete_user(self.users[*user])),
+            Transition::DeleteUser(user) => verdict_of(fixture.delete_user(self.users[*user])),
             Transition::ChangeRate(rate) => {
                 fixture.change_rate(PointsPerDollar::new(count(rate)).unwrap());
                 Verdict::Done
             }
-            Transition::Deposit(points) => verdict_of(&fixture.try_deposit(count(points))),
+            Transition::Deposit(points) => verdict_of(fixture.try_deposit(count(points))),
             Transition::Withdraw(points) => {
                 let sum = Sum::Points(Points::new(count(points)).unwrap());
                 let (company_id, direction) = (fixture.company, ReserveDirection::Withdrawal);
                 let command = ChangeReserve { company_id, direction, sum };
-                verdict_of(&fixture.execute_command(Command::ChangeReserve(command)))
+                verdict_of(fixture.execute_command(Command::ChangeReserve(command)))
             }
             Transition::Distribute { wallet, receivers, points } => {
                 let recipients = Recipients::Named(self.users_at(receivers));
-                verdict_of(&fixture.distribute_points(wallet_type(*wallet), count(points), recipients))
+                verdict_of(fixture.distribute_points(wallet_type(*wallet), count(points), recipients))
             }
             Transition::Send { payer, receivers, points } => {
                 let sender = match payer {
                     Payer::Company => Sender::Company(fixture.company),
                     Payer::User(user) => Sender::User(self.users[*user]),
                 };
-                verdict_of(&fixture.send_recognition(sender, &self.users_at(receivers), count(points)))
+                verdict_of(fixture.send_recognition(sender, &self.users_at(receivers), count(points)))
             }
             Transition::SendTogether { receivers, points } => {
                 self.send_together(&self.users_at(receivers), count(points))
             }
             Transition::Redeem { user, points } => {
                 let redeemed = fixture.redeem_points(self.users[*user], count(points));
-                let verdict = verdict_of(&redeemed);
-                self.redemptions.extend(redeemed.ok().map(|redemption| redemption.id));
-                verdict
+                verdict_of(redeemed.map(|redemption| self.redemptions.push(redemption.id)))
             }
             Transition::Refund(number) => {
                 let absent = RedemptionId::from_uuid(uuid::Uuid::from_u128(7));
                 let id = self.redemptions.get(*number).copied().unwrap_or(absent);
-                verdict_of(&fixture.refund_redemption(id))
+                verdict_of(fixture.refund_redemption(id))
             }
             Transition::Override { user, wallet, points } => {
-                verdict_of(&fixture.override_balance(self.users[*user], wallet_type(*wallet), count(points)))
+                verdict_of(fixture.override_balance(self.users[*user], wallet_type(*wallet), count(points)))
             }
         }
     }
@@ -101,7 +99,7 @@ impl Subject {
     /// Submits a recognition to each receiver before the first outcome arrives.
     fn send_together(&self, receivers: &[UserId], points: i64) -> Verdict {
         let fixture = &self.fixture;
-        let (sender, successes) = channel();
+        let (sender, outcomes) = channel();
         for receiver in receivers {
             let company = Sender::Company(fixture.company);
             fixture.commands.submit_command(Submission {
@@ -110,10 +108,18 @@ impl Subject {
                 requester: REQUESTER.clone(),
                 context_sources: fixture.context_sources(),
                 idempotent_request: None,
-                outcome_receiver: Box::new(SuccessSender(sender.clone())),
+                outcome_receiver: Box::new(OutcomeSender(sender.clone())),
             });
         }
         drop(sender);
-        if successes.iter().all(|success| success) { Verdict::Done } else { Verdict::Refused }
+        let verdicts: Vec<Verdict> = outcomes
+            .iter()
+            .map(|outcome| match outcome {
+                Outcome::Done(_) => Verdict::Done,
+                Outcome::Refused(refusal) => verdict_of(Err::<(), _>(refusal)),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        if verdicts.contains(&Verdict::Refused) { Verdict::Refused } else { Verdict::Done }
     }
 }

@@ -9,6 +9,7 @@ mod execute;
 mod reference;
 mod transitions;
 
+use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{RedemptionId, UserId};
 use guerdon_domain::wallets::{Account, WalletType};
@@ -161,7 +162,11 @@ fn postgres_behaves_like_the_model() {
     }
 }
 
-/// A verdict as the result of an operation.
-fn verdict_of<T, E>(result: &Result<T, E>) -> Verdict {
-    if result.is_ok() { Verdict::Done } else { Verdict::Refused }
+/// The verdict on an operation. Panics if the store failed: this is not a refusal.
+fn verdict_of<T>(result: Result<T, impl Into<Refusal>>) -> Verdict {
+    match result.map_err(|refusal| refusal.into().into_failure()) {
+        Ok(_) => Verdict::Done,
+        Err(Err(_refusal)) => Verdict::Refused,
+        Err(Ok(failure)) => panic!("{failure:?}"),
+    }
 }

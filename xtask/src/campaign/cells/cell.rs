@@ -54,7 +54,7 @@ impl Cell {
             std::fs::create_dir(&data)?;
             let mut settings = RoutedCell::settings(name).to_vec();
             settings.push(("GUERDON_HTTP__LISTEN", free_address()?.to_string()));
-            let database = Some((url.clone(), pair.process_id()));
+            let database = Some(pair.service_database(&url));
             let service = RunningService::start_in(setup.program, &data, &scratch, database, &settings)?;
             Ok(Instance { service, probe: Vec::new(), _folder: folder })
         };

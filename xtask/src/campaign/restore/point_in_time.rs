@@ -60,7 +60,7 @@ pub(super) fn run_rounds(
     let mut server = folder.start(&programs)?;
     server.run_sql("postgres", &format!("CREATE DATABASE {DATABASE}"))?;
     let url = server.database_url(DATABASE);
-    let mut subject = Subject::start_on(setup, receiver, Some((url.clone(), server.process_id())))?;
+    let mut subject = Subject::start_on(setup, receiver, Some(server.service_database(DATABASE)))?;
     let mut ledger = Ledger::new(server.sql_client(url));
     let (mut random, start) = (Random(setup.seed), Instant::now());
     for number in (1..).take_while(|number| *number == 1 || start.elapsed() < setup.duration) {
