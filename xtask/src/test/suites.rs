@@ -35,7 +35,8 @@ pub(crate) struct FinishedSuite {
 const LONG_SUITES: [&str; 3] =
     ["guerdon tests/main.rs", "guerdon-persistence tests/main.rs", "documentation"];
 
-/// How many tests of one program run at the same time. Many of them wait, so that each processor can have several.
+/// How many tests of one program run at the same time. Many of them wait, so that each processor has two. With three on
+/// two processors, all tests took 357 s instead of 341.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 fn processor_count() -> usize {
@@ -61,7 +62,7 @@ pub(super) fn build_suites(
     let mut documentation = workspace.workspace_command(&["test", "--doc"]);
     documentation.arg("--").args(filters);
     let threads =
-        std::env::var_os(TEST_THREADS).unwrap_or_else(|| (processor_count() + 1).to_string().into());
+        std::env::var_os(TEST_THREADS).unwrap_or_else(|| (2 * processor_count()).to_string().into());
     for suite in &mut suites {
         suite.command.env(TEST_THREADS, &threads);
         // Stable libtest reports times only with this variable, which must not reach rustc: crates would be rebuilt.
