@@ -148,14 +148,14 @@ fn measure_all(
             eprintln!("{}: {} …", database.name(), name);
             // Each stage has its own service and database server, so that it does not depend on earlier ones.
             let cluster = database.start_cluster(workspace)?;
-            let used = cluster.as_ref().map(|cluster| cluster.create_service_database(name));
+            let service_database = cluster.as_ref().map(|cluster| cluster.create_service_database(name));
             let plan = Plan {
                 cases: &cases,
                 seconds: arguments.seconds,
                 rounds: usize::from(arguments.rounds),
                 baseline_program,
                 cluster: cluster.as_ref(),
-                database: used.transpose()?,
+                database: service_database.transpose()?,
             };
             let measured = measure_stage(program, &plan, name, measure)
                 .with_context(|| format!("{name} on {}", database.name()))?;

@@ -35,8 +35,8 @@ pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
     for database in Database::one_or_all(None) {
         let data = tempfile::Builder::new().prefix("guerdon-clients-").tempdir()?;
         let cluster = database.start_cluster(workspace)?;
-        let used = cluster.as_ref().map(|cluster| cluster.create_service_database("clients"));
-        let service = RunningService::start(&program, data.path(), used.transpose()?, &[])?;
+        let service_database = cluster.as_ref().map(|cluster| cluster.create_service_database("clients"));
+        let service = RunningService::start(&program, data.path(), service_database.transpose()?, &[])?;
         println!("scenarios on {}", database.name());
         run_python_scenario(workspace, &service)?;
         run_typescript_scenario(workspace, &service)?;

@@ -38,13 +38,13 @@ pub(crate) struct Cluster {
     psql: PathBuf,
 }
 
-/// A database of a service.
+/// A database on a PostgreSQL server, for a service.
 #[derive(Clone)]
 pub(crate) struct ServerDatabase {
     /// The connection URL.
     pub(crate) url: String,
-    /// The process id of the server's main process.
-    pub(crate) server: u32,
+    /// The process id of its main process.
+    pub(crate) server_process_id: u32,
 }
 
 /// How the server of a cluster is started.
@@ -143,7 +143,7 @@ impl Cluster {
 
     /// Creates an empty database for a service.
     pub(crate) fn create_service_database(&self, name: &str) -> Result<ServerDatabase> {
-        Ok(ServerDatabase { url: self.create_database(name)?, server: self.process_id() })
+        Ok(ServerDatabase { url: self.create_database(name)?, server_process_id: self.process_id() })
     }
 
     /// Runs SQL with `psql` in one transaction and returns the rows.

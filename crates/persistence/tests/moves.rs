@@ -2,46 +2,20 @@
 
 use std::sync::mpsc::channel;
 
-use guerdon_domain::audit_log::Action;
 use guerdon_domain::companies::{
     CompanyMove, HandOverError, TransferCompanyError, hand_over, record_archive, reopen, transfer_to_provider,
 };
 use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
-use guerdon_domain::providers::{self, Provider, UpdateProvider};
+use guerdon_domain::providers::{self, UpdateProvider};
 use guerdon_domain::recognitions::{SendError, Sender};
-use guerdon_domain::values::ProviderId;
 
 use crate::deliveries::{claim_events, create_events, current_time};
-use crate::support::{LedgerFixture, on_each_database};
-
-pub fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
-    let id = ProviderId::from_uuid(fixture.context().ids.next_id());
-    let provider = Provider {
-        id,
-        name: "Another".into(),
-        api_key: "another".into(),
-        api_secret_hash: vec![1; 32],
-        encrypted_shared_secret: vec![2; 32],
-        former_api_secret: None,
-        former_shared_secret: None,
-        callback_url: None,
-        manages_all_domain_resources: true,
-        suspended: false,
-        created_at: fixture.context().clock.now(),
-    };
-    let context = fixture.context();
-    let entry = context.new_audit_entry(Action::ProviderCreated).with_provider(provider.id);
-    fixture
-        .store
-        .transaction(|tx| tx.insert_provider(&provider).and_then(|()| tx.record_audit_entry(&entry)))
-        .unwrap();
-    id
-}
+use crate::support::on_each_database;
 
 #[test]
 fn a_company_transfer_waits_for_requests_in_flight_and_blocks_the_old_provider() {
     on_each_database(|fixture| {
-        let (ann, other) = (fixture.create_user("ann"), create_other_provider(fixture));
+        let (ann, other) = (fixture.create_user("ann"), fixture.create_provider());
         fixture.deposit_points(100);
         let (kept, is_kept) = channel();
         let (let_go, may_go) = channel::<()>();
@@ -79,7 +53,7 @@ fn a_company_transfer_waits_for_requests_in_flight_and_blocks_the_old_provider()
 fn a_hand_over_leaves_the_events_of_a_former_provider_with_it() {
     on_each_database(|fixture| {
         create_events(fixture, 1);
-        let other = create_other_provider(fixture);
+        let other = fixture.create_provider();
         let context = fixture.context();
         let moved = fixture.store.transaction(|tx| -> Result<(), TransferCompanyError> {
             transfer_to_provider(tx, fixture.company, other, &context)

@@ -11,7 +11,6 @@ use guerdon_domain::values::{DomainName, EmailAddress, EventId, Page, SingleLine
 use uuid::Uuid;
 
 use crate::deliveries::{create_events, current_time, new_settlement, settle_events};
-use crate::moves::create_other_provider;
 use crate::support::{LedgerFixture, on_each_database, sample_company};
 
 fn durations_of(millis: &[u64]) -> DurationCounts {
@@ -52,7 +51,7 @@ fn durations_add_up_by_subject_and_hour() {
 #[test]
 fn each_provider_has_its_own_statistics() {
     on_each_database(|fixture| {
-        let other = create_other_provider(fixture);
+        let other = fixture.create_provider();
         let hour = |delivered| ProviderHour { hour: 100, delivered, failed: 1, duration_micros: 5 };
         for (provider, delivered) in [(fixture.provider, 3), (fixture.provider, 4), (other, 20)] {
             fixture.store.transaction(|tx| tx.add_provider_hour(provider, &hour(delivered))).unwrap();

@@ -260,7 +260,7 @@ fn start_service(
         parameters.program,
         &service_folder,
         scratch,
-        Some(ServerDatabase { url, server: cluster.process_id() }),
+        Some(ServerDatabase { url, server_process_id: cluster.process_id() }),
         &[],
     )?;
     Ok((service, Some(cluster)))

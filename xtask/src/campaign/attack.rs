@@ -37,9 +37,9 @@ impl Attack {
     pub(super) fn run(self, setup: &Setup<'_>) -> Result<Report> {
         let folder = temporary_folder()?;
         let cluster = setup.database.start_cluster(setup.workspace)?;
-        let database = cluster.as_ref().map(|cluster| cluster.create_service_database(ATTACK_DATABASE));
-        let (database, settings) = (database.transpose()?, self.extra_settings());
-        let service = RunningService::start(setup.program, folder.path(), database, &settings)?;
+        let database =
+            cluster.as_ref().map(|cluster| cluster.create_service_database(ATTACK_DATABASE)).transpose()?;
+        let service = RunningService::start(setup.program, folder.path(), database, &self.extra_settings())?;
         if !service.partition_processors()? {
             eprintln!(
                 "the service and its attackers share one processor: effects may be caused by the attackers"

@@ -80,12 +80,8 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let start_cell = |schema: &str| -> Result<Subject> {
         let url = cluster.create_schema(schema)?;
         let settings = [("GUERDON_CELL", schema.replace('_', "-"))];
-        Subject::start_with(
-            setup,
-            &receiver,
-            Some(ServerDatabase { url, server: cluster.process_id() }),
-            &settings,
-        )
+        let database = Some(ServerDatabase { url, server_process_id: cluster.process_id() });
+        Subject::start_with(setup, &receiver, database, &settings)
     };
     let cells = [start_cell(SCHEMAS[0])?, start_cell(SCHEMAS[1])?];
     let mut results = Results::default();

@@ -89,7 +89,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let database = proxy
         .as_ref()
         .zip(cluster.as_ref())
-        .map(|(proxy, cluster)| ServerDatabase { url: proxy.url(), server: cluster.process_id() });
+        .map(|(proxy, cluster)| ServerDatabase { url: proxy.url(), server_process_id: cluster.process_id() });
     let scale = ("GUERDON_WEBHOOKS__TIME_SCALE", RETRY_TIME_SCALE.to_owned());
     // The clients with unknown credentials would lock out the only address.
     let no_lockout = ("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned());

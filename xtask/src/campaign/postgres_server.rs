@@ -173,7 +173,7 @@ impl PostgresServer {
 
     /// Returns an existing database for a service.
     pub(super) fn service_database(&self, name: &str) -> ServerDatabase {
-        ServerDatabase { url: self.database_url(name), server: self.process_id() }
+        ServerDatabase { url: self.database_url(name), server_process_id: self.process_id() }
     }
 
     /// Returns a client for this connection URL.

@@ -44,7 +44,7 @@ impl ServerPair {
 
     /// Returns the database of this URL, on the current primary, for a service.
     pub(super) fn service_database(&self, url: &str) -> ServerDatabase {
-        ServerDatabase { url: url.to_owned(), server: self.primary.process_id() }
+        ServerDatabase { url: url.to_owned(), server_process_id: self.primary.process_id() }
     }
 
     /// Runs SQL on the current primary.

@@ -74,7 +74,7 @@ impl RunningService {
         database: Option<ServerDatabase>,
         extra_settings: &[(&str, String)],
     ) -> Result<Self> {
-        let (url, database) = database.map(|database| (database.url, database.server)).unzip();
+        let (url, database) = database.map(|database| (database.url, database.server_process_id)).unzip();
         let settings =
             [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
         let url = url.as_deref().map(|url| ("GUERDON_DATABASE__URL", url));

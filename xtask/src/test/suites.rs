@@ -35,8 +35,8 @@ pub(crate) struct FinishedSuite {
 const LONG_SUITES: [&str; 3] =
     ["guerdon tests/main.rs", "guerdon-persistence tests/main.rs", "documentation"];
 
-/// How many tests of one program run at the same time. Many of them wait, so that each processor has two. With three on
-/// two processors, all tests took 357 s instead of 341.
+/// How many tests of one program run at the same time. Many of them wait, so that each processor has two. With
+/// three tests on two processors, all took 357 s instead of 341.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 fn processor_count() -> usize {
