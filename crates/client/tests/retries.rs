@@ -11,6 +11,9 @@ use guerdon_client::AsyncClient;
 use guerdon_client::{Client, Credentials, Error};
 use serde_json::{Value, json};
 
+/// An address at which nothing listens. A port that was free a moment ago may belong to another test by now.
+const CLOSED: &str = "http://127.0.0.1:1";
+
 /// Serves one connection for each response; an empty response closes the connection. Returns the requests in lower
 /// case.
 fn start_server<R: AsRef<[u8]> + Sync + 'static>(
@@ -111,14 +114,11 @@ fn errors_of_get_and_of_unsent_requests_have_no_unknown_outcome() {
             served.join().unwrap();
         });
         scope.spawn(|| {
-            let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-            let base = format!("http://{}", listener.local_addr().unwrap());
-            drop(listener);
-            let error = create_client(&base).post::<Value>("/x", &json!({})).send().unwrap_err();
+            let error = create_client(CLOSED).post::<Value>("/x", &json!({})).send().unwrap_err();
             assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
         });
     });
-    let client = create_client("http://127.0.0.1:1");
+    let client = create_client(CLOSED);
     let call = client.post::<Value>("/x", &json!({})).with_idempotency_key("line\nbreak");
     let error = call.send().unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");

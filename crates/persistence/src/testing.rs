@@ -156,6 +156,20 @@ fn create_database(name: &str, template: Option<&str>) {
     execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
 }
 
+/// Ends the sessions of a database, and returns when they have ended. `DROP DATABASE ... WITH (FORCE)` would check this
+/// only every 100 ms.
+fn end_sessions(name: &str) -> QueryResult<()> {
+    execute_on_server(&format!(
+        "DO $$ BEGIN
+            PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}';
+            FOR attempt IN 1..1000 LOOP
+                EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}');
+                PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+            END LOOP;
+        END $$"
+    ))
+}
+
 /// Applies a test's migrations instead of the program's.
 pub fn migrate_with(
     url: &DatabaseUrl,
@@ -361,6 +375,7 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let Location::Server { name } = &self.home {
+            end_sessions(name).unwrap_or_default();
             execute_on_server(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap_or_default();
         }
     }

@@ -4,6 +4,9 @@
 //! Each cell has two instances of the service on a primary with a synchronous standby. A failover in one cell must not
 //! slow down the other, nothing acknowledged may be lost or duplicated in either, and a reload or a rolling restart
 //! must not cause any response other than 201.
+//!
+//! In operation, the cells run on different machines. Here they run on different processors; the router, the clients
+//! and the disk are shared.
 
 mod cell;
 
@@ -21,6 +24,7 @@ use super::event_log::EventLog;
 use super::load::{Load, LoadTarget};
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
+use crate::measurement::cpu::run_on_processor;
 use crate::measurement::percentiles::{Percentiles, to_f64};
 use crate::measurement::service::Database;
 
@@ -60,10 +64,11 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         return Ok(vec![Measurement::without_bound("failovers", "0: PostgreSQL only")].into());
     }
     let receiver = WebhookReceiver::start()?;
-    let mut cells = [
-        Cell::start(setup, &receiver, ROUTED_CELLS[0], PROVIDERS_PER_CELL)?,
-        Cell::start(setup, &receiver, ROUTED_CELLS[1], PROVIDERS_PER_CELL)?,
-    ];
+    let start_cell = |number: usize| {
+        let name = ROUTED_CELLS.get(number).context("no such cell")?;
+        run_on_processor(number, || Cell::start(setup, &receiver, name, PROVIDERS_PER_CELL))
+    };
+    let mut cells = [start_cell(0)?, start_cell(1)?];
     let map: Vec<(String, &str)> = cells
         .iter()
         .zip(ROUTED_CELLS)
@@ -89,7 +94,7 @@ fn fail_over(cells: &mut [Cell; 2], router: &CellRouter, round: usize, results: 
     let (first_targets, first_pair) = first.split_pair(router);
     let (second_targets, second_pair) = second.split_pair(router);
     let is_first = round.is_multiple_of(2);
-    let pair = if is_first { first_pair } else { second_pair };
+    let (pair, processor) = if is_first { (first_pair, 0) } else { (second_pair, 1) };
     let targets = [first_targets, second_targets];
     let loads = create_loads(&targets, round * 2);
     let [first_loads, second_loads] = &loads;
@@ -110,7 +115,7 @@ fn fail_over(cells: &mut [Cell; 2], router: &CellRouter, round: usize, results: 
             std::thread::sleep(POLL_INTERVAL);
         };
         std::thread::sleep(LOAD_AFTER_RECOVERY);
-        pair.add_standby(dead_port)?;
+        run_on_processor(processor, || pair.add_standby(dead_port))?;
         Ok((killed, recovery))
     })?;
     let [first_logs, second_logs] = &logs;
@@ -147,8 +152,10 @@ fn restart_all(
         std::thread::sleep(WARM_UP);
         router.reload()?;
         std::thread::sleep(WARM_UP);
-        for instance in first_instances.iter_mut().chain(second_instances.iter_mut()) {
-            instance.restart_gracefully()?;
+        for (processor, instances) in [first_instances, second_instances].into_iter().enumerate() {
+            for instance in instances {
+                run_on_processor(processor, || instance.restart_gracefully())?;
+            }
         }
         Ok(())
     })?;

@@ -30,20 +30,37 @@ pub(crate) fn cpu_time(root: u32) -> Duration {
 pub(crate) fn partition_processors(served: &[u32]) -> Result<bool> {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new(); // read once: later calls would see the reduced set
     let all = sched_getaffinity(None)?;
-    let allowed = ALLOWED.get_or_init(|| (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect());
+    let allowed = ALLOWED.get_or_init(|| processors_in(&all));
     let Some((first, others)) = allowed.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Ok(false);
     };
-    let set = |numbers: &[usize]| {
-        let mut set = CpuSet::new();
-        numbers.iter().for_each(|number| set.set(*number));
-        set
-    };
     for (pid, _) in served.iter().flat_map(|pid| process_tree(*pid)) {
-        pin_threads(pid, &set(&[*first]));
+        pin_threads(pid, &set_of(&[*first]));
     }
-    pin_threads(std::process::id(), &set(others));
+    pin_threads(std::process::id(), &set_of(others));
     Ok(true)
+}
+
+/// Runs `start` on one processor, which the processes that it starts inherit. If the machine has fewer processors,
+/// several numbers mean the same one.
+pub(crate) fn run_on_processor<T>(number: usize, start: impl FnOnce() -> Result<T>) -> Result<T> {
+    let all = sched_getaffinity(None)?;
+    let allowed = processors_in(&all);
+    let processor = allowed.get(number % allowed.len().max(1)).context("no processor")?;
+    sched_setaffinity(None, &set_of(&[*processor]))?;
+    let result = start();
+    sched_setaffinity(None, &all)?;
+    result
+}
+
+fn processors_in(set: &CpuSet) -> Vec<usize> {
+    (0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect()
+}
+
+fn set_of(processors: &[usize]) -> CpuSet {
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|processor| set.set(*processor));
+    set
 }
 
 /// Kills a process and its descendants at once, as a machine failure does.
