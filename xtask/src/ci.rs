@@ -100,8 +100,8 @@ fn run_parallel_steps() -> Result<()> {
     Ok(())
 }
 
-/// Checks that the crates for the domain and the client compile with different sets of features, that all crates compile
-/// without failpoints and interfaces for tests, and that a release contains none of these.
+/// Checks that the crates for the domain and the client compile with different sets of features, that all crates
+/// compile without failpoints and interfaces for tests, and that a release contains none of these.
 fn check_features(workspace: &Workspace) -> Result<()> {
     let sets: [(&str, &[&str]); 5] = [
         ("guerdon-domain", &["--no-default-features"]),

@@ -19,8 +19,8 @@ use crate::workspace::{Workspace, run_command, string_field};
 /// The PyPI packages that the Python client package and its tests need.
 const PYTHON: [&str; 3] = ["httpx==0.28.1", "mypy==2.4.1", "pytest==9.2.0"];
 
-/// Check the client packages of clients/python and clients/typescript, run the scenario of each on both databases and the
-/// examples of its README in the sandbox; verify deliveries with the Standard Webhooks libraries
+/// Check the client packages of clients/python and clients/typescript, run the scenario of each on both databases and
+/// the examples of its README in the sandbox; verify deliveries with the Standard Webhooks libraries
 ///
 /// The first run installs the tools that the packages need from PyPI and npm. Needs Python 3.11 and Node 20 with npm.
 #[derive(clap::Args)]

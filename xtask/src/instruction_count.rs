@@ -1,7 +1,8 @@
-//! `cargo xtask instruction-count`: counts the instructions of the hot paths and compares them with the stored baseline.
+//! `cargo xtask instruction-count`: counts the instructions of the hot paths and compares them with the stored
+//! baseline.
 //!
-//! valgrind counts the instructions, so the numbers are the same on a busy machine. It is called directly: iai-callgrind
-//! would need a second program of the same version, and the numbers are a few lines of valgrind's output.
+//! valgrind counts the instructions, so the numbers are the same on a busy machine. It is called directly:
+//! iai-callgrind would need a second program of the same version, and the numbers are a few lines of valgrind's output.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

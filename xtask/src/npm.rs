@@ -12,8 +12,8 @@ use crate::workspace::{command_output, run_command};
 /// The oldest version of Node that the packages support.
 const NODE_MAJOR_MIN: u32 = 20;
 
-/// Installs the packages of a lock file into `node_modules` of this folder, unless they are installed. The folder must have
-/// `package.json` and `package-lock.json`.
+/// Installs the packages of a lock file into `node_modules` of this folder, unless they are installed. The folder must
+/// have `package.json` and `package-lock.json`.
 pub(crate) fn install_packages(folder: &Path) -> Result<()> {
     require_node()?;
     let lock = folder.join("package-lock.json");

@@ -73,7 +73,8 @@ impl Cluster {
         Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), true)
     }
 
-    /// Starts a cluster with durable commits, whose server can be restarted. Its folder remains if this process is killed.
+    /// Starts a cluster with durable commits, whose server can be restarted. Its folder remains if this process is
+    /// killed.
     pub(crate) fn start_restartable(workspace: &Workspace) -> Result<Self> {
         Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), false)
     }

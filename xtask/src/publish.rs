@@ -9,10 +9,11 @@ use crate::workspace::{Workspace, run_command};
 const PUBLISHED: [&str; 4] =
     ["guerdon-webhooks", "guerdon-client", "guerdon-domain", "guerdon-webhook-dispatcher"];
 
-/// The maximum number of packages that a crate with these features depends on, including itself.
-const PACKAGES_MAX: [(&str, &[&str], usize); 4] = [
+/// The maximum number of packages in the dependency tree of a crate with these features. The crate itself counts.
+const PACKAGES_MAX: [(&str, &[&str], usize); 5] = [
     ("guerdon-webhooks", &[], 30),
     ("guerdon-client", &[], 60),
+    ("guerdon-client", &["--no-default-features", "--features=async"], 60),
     ("guerdon-domain", &["--no-default-features"], 16),
     ("guerdon-domain", &["--features=use-cases"], 70),
 ];

@@ -45,8 +45,8 @@ const SYNONYMS: [(&str, &[&str]); 33] = [
     ("topup", &["deposit"]),
 ];
 
-/// Returns the index as a JSON object: `sections` is an array of `[url, title of the page, title of the section, text]`,
-/// and `synonyms` contains a list of words for each word.
+/// Returns the index as a JSON object: `sections` is an array of `[url, title of the page, title of the section,
+/// text]`, and `synonyms` contains a list of words for each word.
 pub(crate) fn build_index(pages: &[Page]) -> String {
     let sections: Vec<Value> = pages.iter().flat_map(list_sections).collect();
     let synonyms: BTreeMap<&str, &[&str]> = SYNONYMS.into_iter().collect();

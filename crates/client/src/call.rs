@@ -26,8 +26,8 @@ impl<'a, C, T> Call<'a, C, T> {
     }
 
     /// Sets the idempotency key of a POST request (behaviour 19). If you store the key, you can repeat the call after a
-    /// crash without executing it twice. By default, the client generates a key, which protects only its own retries and
-    /// is lost in a crash; [`Error::OutcomeUnknown`] has it.
+    /// crash without executing it twice. By default, the client generates a key, which protects only its own retries
+    /// and is lost in a crash; [`Error::OutcomeUnknown`] has it.
     pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
         if let Ok(request) = &mut self.request {
             request.idempotency_key = Some(key.into());

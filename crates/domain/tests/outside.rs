@@ -23,6 +23,6 @@ fn a_project_outside_the_workspace_sends_a_recognition_with_only_this_crate() {
         .output()
         .unwrap();
     assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
-    let said = String::from_utf8_lossy(&cargo.stdout);
-    assert_eq!(said, "Well done: 25\nWell done: 25\n2 events\n");
+    let printed = String::from_utf8_lossy(&cargo.stdout);
+    assert_eq!(printed, "Well done: 25\nWell done: 25\n2 events\n");
 }

@@ -107,7 +107,7 @@ impl ServiceState {
 pub struct Sunset {
     /// For example `v1`.
     pub version: String,
-    /// The first day on which the version may be gone.
+    /// The first day on which the version may be removed.
     pub day: Date,
 }
 

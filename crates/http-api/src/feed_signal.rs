@@ -1,8 +1,8 @@
 //! Wakes the requests that wait for new events (behaviour 25.8).
 //!
 //! Events that this process commits wake only the requests of their provider. A notification from another process does
-//! not name the provider, so all waiting requests read the feed again, one after the other. The providers take turns, so
-//! that one with many waiting requests does not delay the others.
+//! not name the provider, so all waiting requests read the feed again, one after the other. The providers take turns,
+//! so that one with many waiting requests does not delay the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Keeps frequent events from filling the log: one line per subject and interval, with the number of events that were not
-//! logged in between. A rate limiter or a cache with a time to live would not count these.
+//! Keeps frequent events from filling the log: one line per subject and interval, with the number of events that were
+//! not logged in between. A rate limiter or a cache with a time to live would not count these.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,5 @@
-//! Compares the schema of a database with the schema that the migrations create in an empty one.
+//! Compares the schema of a database with the schema that the migrations create in an empty one. `diesel print-schema`
+//! describes only tables and columns; here, indexes, triggers and functions matter too.
 
 use std::collections::BTreeMap;
 

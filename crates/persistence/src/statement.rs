@@ -1,4 +1,5 @@
-//! Statements whose SQL never changes, so that they stay prepared.
+//! Statements whose SQL never changes, so that they stay prepared. Those of diesel's `sql_query` are prepared again for
+//! each execution.
 
 /// Declares a statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name ->
 /// row type { field: SQL type = Rust type, … } text, …`. The SQL strings are concatenated, and have a `?` for each

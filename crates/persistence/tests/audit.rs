@@ -64,7 +64,8 @@ fn create_sealed_ledger(database: TestDatabase) -> (LedgerFixture, [u8; 32]) {
     fixture.fund_wallet(WalletType::Peer, fixture.owner, 5);
     let sent = fixture.send_recognition(Sender::User(ann), &[bob, fixture.owner], 10).unwrap();
     for _ in 0..5 {
-        fixture.send_recognition(Sender::User(fixture.owner), &[bob], 1).unwrap(); // the company adds a missing fraction of the last point
+        // The company adds a missing fraction of the last point.
+        fixture.send_recognition(Sender::User(fixture.owner), &[bob], 1).unwrap();
     }
     fixture.deposit_points(8);
     fixture.send_recognition(Sender::Company(fixture.company), &[ann], 3).unwrap();

@@ -19,8 +19,8 @@ use guerdon_persistence::DatabaseUrl;
 
 use crate::support::{LedgerFixture, on_each_database};
 
-/// The feed has ended when this many consecutive reads return nothing new. A transaction on another test's database that
-/// ends during a read hides later events from this read only.
+/// The feed has ended when this many consecutive reads return nothing new. A transaction on another test's database
+/// that ends during a read hides later events from this read only.
 const END_READS: u32 = 3;
 
 /// Reads the feed from a position to its end, a few events per read. Returns the events and the position of the last

@@ -24,8 +24,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer with additional settings. `None` for the embedded database. Outside CI, the test is also skipped
-    /// if PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
+    /// Starts PgBouncer with additional settings. `None` for the embedded database. Outside CI, the test is also
+    /// skipped if PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
     pub fn start_pooler(settings: &str, database: &TestDatabase) -> Option<Self> {
         if database.is_embedded() {
             return None;

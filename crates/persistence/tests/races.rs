@@ -112,7 +112,8 @@ fn deletions_against_distributions_never_deadlock() {
         let boss = |profile: &mut Profile| profile.manager = true;
         let users: Vec<UserId> = (0..40).map(|n| fixture.create_user_with(&format!("u{n}"), boss)).collect();
         for user in &users {
-            fixture.fund_wallet(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet is closed
+            // Their deletion then credits the reserve before it closes the peer wallet.
+            fixture.fund_wallet(WalletType::User, *user, 3);
             fixture.fund_wallet(WalletType::Manager, *user, 3);
         }
         let distribute = |wallet| match fixture.distribute_points(wallet, 1, fixture.all_recipients(wallet)) {

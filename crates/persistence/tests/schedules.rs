@@ -76,7 +76,8 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
                 BlockingCommandQueue { queue: Arc::clone(queue), context_sources: fixture.context_sources() };
             for _ in 0..20 {
                 match run_next_due_date(store, &commands, &mut PausedSchedules::default()) {
-                    Ok(Some(ProcessedDate { outcome: DateOutcome::ScheduleChanged, .. })) => {} // another one was faster
+                    // Another process was faster.
+                    Ok(Some(ProcessedDate { outcome: DateOutcome::ScheduleChanged, .. })) => {}
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
                     Ok(None) => {} // nothing is due, or another worker has claimed it
                     Err(e) => panic!("{e}"),

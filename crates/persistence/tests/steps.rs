@@ -38,7 +38,8 @@ pub fn one_step(fixture: &LedgerFixture) {
 #[test]
 fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_the_end() {
     for database in create_databases() {
-        let fixture = &LedgerFixture::with_rate(database, 7); // a rate at which a point is not a whole fraction of a dollar
+        // A rate at which a point is not a whole fraction of a dollar.
+        let fixture = &LedgerFixture::with_rate(database, 7);
         let users = create_users(fixture, USER_COUNT);
         let everybody = i64::try_from(USER_COUNT).unwrap() + 1;
         fixture.deposit_points(3 * everybody);

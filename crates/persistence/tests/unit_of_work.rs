@@ -37,19 +37,19 @@ fn an_error_rolls_back_and_ok_commits() {
 #[test]
 fn a_no_wait_read_fails_instead_of_waiting() {
     on_each_database(|fixture| {
-        let ask = || {
-            let mut asked = 0;
-            let ended = fixture.store.run_read(Consistency::PerStatementNoWait, &mut |_| asked += 1);
-            assert!(matches!(ended, Ok(()) | Err(StoreError::WouldBlock)), "{ended:?}");
-            assert_eq!(asked, i32::from(ended.is_ok()));
-            ended.is_ok()
+        let try_read = || {
+            let mut runs = 0;
+            let result = fixture.store.run_read(Consistency::PerStatementNoWait, &mut |_| runs += 1);
+            assert!(matches!(result, Ok(()) | Err(StoreError::WouldBlock)), "{result:?}");
+            assert_eq!(runs, i32::from(result.is_ok()));
+            result.is_ok()
         };
-        assert_eq!(ask(), fixture.database.is_embedded());
+        assert_eq!(try_read(), fixture.database.is_embedded());
         if fixture.database.is_embedded() {
             within_readers(fixture, 0, &|| {
-                assert!(!ask(), "every reader is busy, and the read does not wait")
+                assert!(!try_read(), "every reader is busy, and the read does not wait")
             });
-            assert!(ask());
+            assert!(try_read());
         }
     });
 }

@@ -124,7 +124,7 @@ fn dns_rebinding_is_rejected() {
     for_each_database(|service| {
         let address = service.running.operator_url.trim_start_matches("http://").to_owned();
         let port = address.rsplit(':').next().unwrap().to_owned();
-        let ask = |path: &str, host: &str| {
+        let get_status = |path: &str, host: &str| {
             let response = ureq::get(format!("http://{address}{path}"))
                 .config()
                 .http_status_as_error(false)
@@ -134,12 +134,12 @@ fn dns_rebinding_is_rejected() {
             response.unwrap().status().as_u16()
         };
         for path in ["/", "/status", "/metrics", "/console.css"] {
-            assert_eq!(ask(path, &format!("rebound.example:{port}")), 421, "{path}");
+            assert_eq!(get_status(path, &format!("rebound.example:{port}")), 421, "{path}");
             for host in ["localhost", "127.0.0.1", "[::1]"] {
-                assert_eq!(ask(path, &format!("{host}:{port}")), 200, "{path} as {host}");
+                assert_eq!(get_status(path, &format!("{host}:{port}")), 200, "{path} as {host}");
             }
         }
-        assert_eq!(ask("/readyz", "guerdon.internal"), 200);
+        assert_eq!(get_status("/readyz", "guerdon.internal"), 200);
         let posted =
             ureq::post(format!("http://{address}/companies")).config().http_status_as_error(false).build();
         let posted = posted.send_empty().unwrap();

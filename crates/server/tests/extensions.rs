@@ -159,14 +159,18 @@ fn a_company_shows_its_reserve_transactions_and_rate_previews() {
         let transactions: Vec<_> = moved["transactions"].as_array().unwrap().iter().collect();
         assert_eq!((&transactions[0]["type"], &transactions[0]["points"]), (&json!("debit"), &json!(7)));
         assert_eq!((&transactions[1]["type"], &transactions[1]["points"]), (&json!("credit"), &json!(90)));
-        let ask = |body: &Value| service.post(&sample.provider, &format!("{path}/rate_preview"), body);
+        let preview_rate =
+            |body: &Value| service.post(&sample.provider, &format!("{path}/rate_preview"), body);
         let both = |now: i64, then: i64| json!({"now": now, "then": then});
         let expected = json!({"points_per_dollar": both(50, 25), "reserve": both(83, 41), "user_wallet": both(7, 3),
             "peer_wallet": both(20, 10), "manager_wallet": both(0, 0)});
-        assert_eq!(ask(&json!({"points_per_dollar": 25})).json(), expected);
-        ask(&json!({"points_per_dollar": 0})).expect_error(400);
-        ask(&json!({})).expect_error(400);
-        assert_eq!(ask(&json!({"points_per_dollar": 1, "x": 1})).header("x-ignored-fields"), Some("x"));
+        assert_eq!(preview_rate(&json!({"points_per_dollar": 25})).json(), expected);
+        preview_rate(&json!({"points_per_dollar": 0})).expect_error(400);
+        preview_rate(&json!({})).expect_error(400);
+        assert_eq!(
+            preview_rate(&json!({"points_per_dollar": 1, "x": 1})).header("x-ignored-fields"),
+            Some("x")
+        );
         assert_eq!(service.put(&sample.provider, &path, &json!({"points_per_dollar": 25})).status, 200);
         assert_eq!(get("/reserve").json()["points"], 41);
     });

@@ -424,7 +424,7 @@ fn chunked_bodies_are_accepted_with_any_method() {
     for_each_database(|service| {
         let maker = RequestBuilder::new(service);
         let path = format!("/v1/companies/{}", maker.sample.company);
-        let ask = |line: &str, body: &str| {
+        let send_chunked = |line: &str, body: &str| {
             let lines = format!("Host: a\r\n{CHUNKED}");
             maker.send_and_read_to_end(
                 format!(
@@ -443,8 +443,8 @@ fn chunked_bodies_are_accepted_with_any_method() {
             ("DELETE /v1/users/00000000-0000-7000-8000-000000000000 HTTP/1.1".to_owned(), 404),
             ("OPTIONS * HTTP/1.1".to_owned(), 404),
         ] {
-            assert_eq!(statuses(&ask(&line, valid_body)), [status, 200], "{line}");
-            let responses = ask(&line, "3\r\nabcd\r\n0\r\n\r\n");
+            assert_eq!(statuses(&send_chunked(&line, valid_body)), [status, 200], "{line}");
+            let responses = send_chunked(&line, "3\r\nabcd\r\n0\r\n\r\n");
             assert_eq!(statuses(&responses), [400], "{line}");
             let large = format!("{:x}\r\n{}\r\n0\r\n\r\n", 70_000, "x".repeat(70_000));
             let request = maker.build_request(&line, &format!("Host: a\r\n{CHUNKED}"), &large);

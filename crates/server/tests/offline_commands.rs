@@ -88,7 +88,7 @@ fn a_delivery_is_verified_or_the_wrong_part_is_named() {
 fn only_a_running_service_is_healthy() {
     for_each_database(|service| {
         let at = service.running.operator_url.split("://").nth(1).unwrap().to_owned();
-        let ask = |service: &TestService, at: &str| {
+        let check_health = |service: &TestService, at: &str| {
             let result = service
                 .build_command()
                 .env("GUERDON_OPERATOR__LISTEN", at)
@@ -97,9 +97,9 @@ fn only_a_running_service_is_healthy() {
                 .unwrap();
             (result.status.code(), String::from_utf8(result.stderr).unwrap())
         };
-        assert_eq!(ask(service, &at), (Some(0), String::new()));
+        assert_eq!(check_health(service, &at), (Some(0), String::new()));
         service.running.kill().unwrap();
-        let (status, output) = ask(service, &at);
+        let (status, output) = check_health(service, &at);
         assert_eq!(status, Some(1));
         assert!(output.contains("no response from http://127.0.0.1:"), "{output}");
         service.restart();

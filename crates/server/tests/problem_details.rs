@@ -69,56 +69,62 @@ fn each_code_of_a_refused_operation_names_its_fields() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         let stranger = SampleCompany::create(service, 0);
-        let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
-            assert_refused(service, &sample, request, body, (status, code), fields);
+        let check = |route: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
+            assert_refused(service, &sample, route, body, (status, code), fields);
         };
         let company = format!("/v1/companies/{}", sample.company);
-        ask(("GET", "/v1/nothing"), None, 404, "not_found", &[]);
-        ask(("GET", "/v2/companies"), None, 404, "not_found", &[]);
-        ask(("GET", "/v1/users/x"), None, 404, "not_found", &["id"]);
-        ask(("GET", &format!("/v1/users/{}", sample.company)), None, 404, "not_found", &["id"]);
-        ask(("GET", &format!("/v1/companies/{}", stranger.company)), None, 403, "forbidden", &["id"]);
-        ask(("PATCH", "/v1/users"), None, 405, "method_not_allowed", &[]);
-        ask(("GET", "/v1/companies?page=0&per_page=x"), None, 400, "invalid_request", &["page", "per_page"]);
-        ask(
+        check(("GET", "/v1/nothing"), None, 404, "not_found", &[]);
+        check(("GET", "/v2/companies"), None, 404, "not_found", &[]);
+        check(("GET", "/v1/users/x"), None, 404, "not_found", &["id"]);
+        check(("GET", &format!("/v1/users/{}", sample.company)), None, 404, "not_found", &["id"]);
+        check(("GET", &format!("/v1/companies/{}", stranger.company)), None, 403, "forbidden", &["id"]);
+        check(("PATCH", "/v1/users"), None, 405, "method_not_allowed", &[]);
+        check(
+            ("GET", "/v1/companies?page=0&per_page=x"),
+            None,
+            400,
+            "invalid_request",
+            &["page", "per_page"],
+        );
+        check(
             ("GET", &format!("/v1/companies?corporation_id={}", sample.company)),
             None,
             404,
             "not_found",
             &["corporation_id"],
         );
-        ask(
+        check(
             ("POST", "/v1/users"),
             Some(&json!({"email": 1, "company_id": sample.company})),
             400,
             "invalid_request",
             &["email", "first_name", "last_name"],
         );
-        ask(
+        check(
             ("POST", "/v1/companies"),
             Some(&company_body(&format!("{}.example.com", stranger.provider.id))),
             400,
             "domain_taken",
             &["domain"],
         );
-        ask(("POST", "/v1/users"), Some(&user_body(&sample.company, "u0")), 400, "email_taken", &["email"]);
+        check(("POST", "/v1/users"), Some(&user_body(&sample.company, "u0")), 400, "email_taken", &["email"]);
         let user = format!("/v1/users/{}", sample.users[0]);
-        ask(("PUT", &user), Some(&json!({"email": "u1@example.com"})), 400, "email_taken", &["email"]);
-        ask(
+        check(("PUT", &user), Some(&json!({"email": "u1@example.com"})), 400, "email_taken", &["email"]);
+        check(
             ("PUT", &user),
             Some(&json!({"company_id": stranger.company})),
             400,
             "invalid_request",
             &["company_id"],
         );
-        ask(
+        check(
             ("PUT", &company),
             Some(&json!({"domain": "other.example"})),
             400,
             "invalid_request",
             &["domain"],
         );
-        ask(("POST", "/v1/events/replay"), Some(&json!({})), 400, "invalid_request", &["since", "state"]);
+        check(("POST", "/v1/events/replay"), Some(&json!({})), 400, "invalid_request", &["since", "state"]);
     });
 }
 
@@ -127,23 +133,23 @@ fn each_code_of_a_refused_recognition_names_its_fields() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         let stranger = SampleCompany::create(service, 0);
-        let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
-            assert_refused(service, &sample, request, body, (status, code), fields);
+        let check = |route: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
+            assert_refused(service, &sample, route, body, (status, code), fields);
         };
         let recognition = |receivers: &[&str], points: i64| {
             sample.recognition_body("company", &sample.company, receivers, points)
         };
         let receiver = sample.users[0].as_str();
         let path = ("POST", "/v1/recognitions");
-        ask(path, Some(&recognition(&[receiver], 5)), 400, "insufficient_funds", &[]);
-        ask(path, Some(&recognition(&[receiver], 0)), 400, "points_out_of_range", &["points_per_receiver"]);
-        ask(path, Some(&recognition(&[&sample.company], 5)), 404, "not_found", &["receiver_ids"]);
+        check(path, Some(&recognition(&[receiver], 5)), 400, "insufficient_funds", &[]);
+        check(path, Some(&recognition(&[receiver], 0)), 400, "points_out_of_range", &["points_per_receiver"]);
+        check(path, Some(&recognition(&[&sample.company], 5)), 404, "not_found", &["receiver_ids"]);
         let mut foreign = recognition(&[receiver], 5);
         foreign["occasion_id"] = json!(stranger.occasion);
-        ask(path, Some(&foreign), 403, "forbidden", &["occasion_id"]);
+        check(path, Some(&foreign), 403, "forbidden", &["occasion_id"]);
         let both = sample.recognition_body("user", receiver, &[receiver], 0);
-        ask(path, Some(&both), 400, "invalid_request", &["receiver_ids", "points_per_receiver"]);
-        ask(path, Some(&recognition(&[receiver, receiver], 5)), 400, "invalid_request", &["receiver_ids"]);
+        check(path, Some(&both), 400, "invalid_request", &["receiver_ids", "points_per_receiver"]);
+        check(path, Some(&recognition(&[receiver, receiver], 5)), 400, "invalid_request", &["receiver_ids"]);
     });
 }
 
@@ -243,7 +249,7 @@ fn plain_http_behind_a_proxy_has_its_own_code() {
 #[test]
 fn requests_that_no_parser_accepts_have_a_code_too() {
     for_each_database(|service| {
-        let ask = |request: &str| {
+        let send_bytes = |request: &str| {
             let mut responses =
                 service.running.https().connect().unwrap().send_and_read_to_end(request.as_bytes()).unwrap();
             assert_eq!(responses.len(), 1, "{request}");
@@ -262,7 +268,7 @@ fn requests_that_no_parser_accepts_have_a_code_too() {
                 "DELETE /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Transfer-Encoding: chunked\r\n\r\nx\r\n"
             ),
         ] {
-            let response = ask(&broken);
+            let response = send_bytes(&broken);
             let problem: Value = serde_json::from_slice(&response.body).unwrap();
             assert_eq!(
                 (response.status, &problem["code"], &problem["errors"]),
@@ -273,7 +279,7 @@ fn requests_that_no_parser_accepts_have_a_code_too() {
             let request_id = problem["request_id"].as_str().unwrap();
             assert!(response.head.contains(&format!("\r\nx-request-id: {request_id}")), "{}", response.head);
         }
-        let response = ask("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n");
+        let response = send_bytes("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n");
         let error: Value = serde_json::from_slice(&response.body).unwrap();
         assert_eq!(error["error"]["status"], 400, "the default format");
     });

@@ -72,7 +72,8 @@ fn custom_certificate_files_are_served_and_reloaded() {
         let changed = Instant::now();
         while !shakes_hands() {
             assert!(changed.elapsed() < Duration::from_secs(10));
-            std::thread::sleep(Duration::from_millis(50)); // tidy: polls a change that another process makes by its own clock
+            // tidy: polls a change that another process makes by its own clock
+            std::thread::sleep(Duration::from_millis(50));
         }
     });
 }

@@ -124,27 +124,27 @@ fn large_responses_are_compressed_on_request() {
         let sample = SampleCompany::create(service, 5);
         let path = format!("/v1/companies/{}/users/balances", sample.company);
         let authorization = basic_authorization(&sample.provider);
-        let ask = |path: &str, encoding: &str| {
+        let get_encoded = |path: &str, encoding: &str| {
             let headers = [("Authorization", authorization.as_str()), ("Accept-Encoding", encoding)];
             service.running.get_raw_body(path, &headers)
         };
-        let (plain, none) = ask(&path, "identity");
+        let (plain, none) = get_encoded(&path, "identity");
         assert!(plain.len() > 1_024 && none.is_none());
-        let (gzip, encoding) = ask(&path, "gzip");
+        let (gzip, encoding) = get_encoded(&path, "gzip");
         assert_eq!(encoding.as_deref(), Some("gzip"));
         let mut unpacked = Vec::new();
         flate2::read::GzDecoder::new(gzip.as_slice()).read_to_end(&mut unpacked).unwrap();
         assert_eq!(unpacked, plain);
         assert!(gzip.len() < plain.len() / 2);
-        let (zstd, encoding) = ask(&path, "br, zstd");
+        let (zstd, encoding) = get_encoded(&path, "br, zstd");
         assert_eq!((encoding.as_deref(), &zstd[..4]), (Some("zstd"), &[0x28, 0xb5, 0x2f, 0xfd][..]));
         let headers = [("Authorization", authorization.as_str()), ("Accept-Encoding", "gzip")];
         let head = service.running.send_request("HEAD", &path, &headers, None);
         let fields = ["content-encoding", "vary", "content-length"].map(|name| head.header(name));
         assert_eq!(fields, [Some("gzip"), Some("accept-encoding"), None]);
         let small = format!("/v1/companies/{}", sample.company);
-        assert!(ask(&small, "gzip").1.is_none(), "too small to compress");
-        assert!(ask("/v1/nothing", "gzip").1.is_none());
+        assert!(get_encoded(&small, "gzip").1.is_none(), "too small to compress");
+        assert!(get_encoded("/v1/nothing", "gzip").1.is_none());
     });
 }
 
@@ -153,24 +153,25 @@ fn valid_credentials_work_despite_failed_logins_from_the_address() {
     for_each_database_with(&[("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "2")], |service| {
         let known = SampleCompany::create(service, 0).provider;
         let stranger = service.create_provider("stranger", false);
-        let ask = |provider: &ProviderCredentials| service.get(provider, "/v1/companies").status;
+        let list_companies = |provider: &ProviderCredentials| service.get(provider, "/v1/companies").status;
         let guess = |key: &str| {
-            ask(&ProviderCredentials {
+            list_companies(&ProviderCredentials {
                 api_key: key.to_owned(),
                 api_secret: "wrong".to_owned(),
                 ..known.clone()
             })
         };
         assert_eq!([(); 3].map(|()| guess(&known.api_key)), [401, 401, 429]);
-        assert_eq!(ask(&known), 200, "while others guess the secret");
+        assert_eq!(list_companies(&known), 200, "while others guess the secret");
         let others: Vec<u16> = (0..9).map(|number| guess(&format!("key-{number}"))).collect();
         assert_eq!(others, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
-        assert_eq!(ask(&stranger), 200, "first request of this provider");
-        assert_eq!(ask(&known), 200, "while other logins from the address fail");
+        assert_eq!(list_companies(&stranger), 200, "first request of this provider");
+        assert_eq!(list_companies(&known), 200, "while other logins from the address fail");
         let id = known.id.as_str();
         let rotated = service.run_json_command(&["provider", "rotate", id, "--api-secret"]);
         // A request that is admitted just before the cached provider expires gets 401 when the provider is read again.
-        let until_seen = || (0..10_000).map(|_| ask(&known)).find(|status| ![200, 401].contains(status));
+        let until_seen =
+            || (0..10_000).map(|_| list_companies(&known)).find(|status| ![200, 401].contains(status));
         assert_eq!(until_seen(), Some(429), "a revoked secret is invalid");
         assert_eq!(rotated["api_key"], json!(known.api_key));
         let refused = format!("address=127.0.0.1 api_key={}\n", known.api_key);

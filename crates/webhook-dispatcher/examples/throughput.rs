@@ -1,6 +1,7 @@
 //! Measures how fast events are delivered to a local receiver, compared with a plain loop that sends the same requests.
 //!
-//!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT FAST_SENDERS FAST_MS
+//!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- \
+//!         EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT FAST_SENDERS FAST_MS
 //!
 //! The delivery store is in memory; each of its transactions takes SETTLE_MICROS, as a database would.
 #![expect(clippy::unwrap_used, reason = "a failed measurement may panic")]

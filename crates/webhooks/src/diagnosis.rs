@@ -18,12 +18,48 @@ const LOOPBACK_HOSTS: [(&str, &str); 3] = [
     ("[::1]", "with the host [::1]"),
 ];
 
+/// A part of a delivery, or two parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeliveryPart {
+    Url,
+    Timestamp,
+    Nonce,
+    Signature,
+    Body,
+    Secret,
+    /// Both are wrong.
+    UrlAndBody,
+    /// Either is wrong; neither can be ruled out.
+    SecretOrBody,
+}
+
+impl DeliveryPart {
+    /// The name in messages, such as `url and body`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DeliveryPart::Url => "url",
+            DeliveryPart::Timestamp => "timestamp",
+            DeliveryPart::Nonce => "nonce",
+            DeliveryPart::Signature => "signature",
+            DeliveryPart::Body => "body",
+            DeliveryPart::Secret => "secret",
+            DeliveryPart::UrlAndBody => "url and body",
+            DeliveryPart::SecretOrBody => "secret or body",
+        }
+    }
+}
+
+impl fmt::Display for DeliveryPart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
 /// Which part of a delivery is wrong, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// `url`, `timestamp`, `nonce`, `signature`, `body`, `secret` or `url and body`; `secret or body` if neither can be ruled
-    /// out.
-    pub part: &'static str,
+    pub part: DeliveryPart,
     /// The mistake and its correction.
     pub hint: String,
 }
@@ -34,8 +70,8 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// Verifies a delivery at `now` as [`verify`] does, and names the part that is wrong. `content_length` is the value of that
-/// header, if it is known. For troubleshooting, not for receivers: the hint may contain the URL that was signed.
+/// Verifies a delivery at `now` as [`verify`] does, and names the part that is wrong. `content_length` is the value of
+/// that header, if it is known. For troubleshooting, not for receivers: the hint may contain the URL that was signed.
 ///
 /// # Errors
 ///
@@ -49,15 +85,20 @@ pub fn diagnose(
     let wrong = |part, hint: &str| Err(Diagnosis { part, hint: hint.to_owned() });
     match verify(secret, delivery, now) {
         Ok(()) => Ok(()),
-        Err(VerifyError::Stale) => Err(Diagnosis { part: "timestamp", hint: stale_hint(delivery, now) }),
+        Err(VerifyError::Stale) => {
+            Err(Diagnosis { part: DeliveryPart::Timestamp, hint: stale_hint(delivery, now) })
+        }
         Err(VerifyError::MalformedTimestamp) => wrong(
-            "timestamp",
+            DeliveryPart::Timestamp,
             "it is not a time such as 2026-11-20T20:01:02.345Z; use the header's value unchanged",
         ),
-        Err(VerifyError::MalformedNonce) => wrong("nonce", "it is empty or contains a line break"),
-        Err(VerifyError::MalformedSignature) => {
-            wrong("signature", "it is not 64 lower-case hexadecimal digits; use the header's value unchanged")
+        Err(VerifyError::MalformedNonce) => {
+            wrong(DeliveryPart::Nonce, "it is empty or contains a line break")
         }
+        Err(VerifyError::MalformedSignature) => wrong(
+            DeliveryPart::Signature,
+            "it is not 64 lower-case hexadecimal digits; use the header's value unchanged",
+        ),
         Err(VerifyError::BadSignature | VerifyError::Replayed) => {
             Err(find_mistake(secret, delivery, content_length))
         }
@@ -89,22 +130,22 @@ fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<us
         format!("{description}; verify the raw bytes of the request, before they are parsed")
     };
     if let Some((url, description)) = urls.iter().find(|(url, _)| matches_signature(secret, url, body)) {
-        return Diagnosis { part: "url", hint: url_hint(url, description) };
+        return Diagnosis { part: DeliveryPart::Url, hint: url_hint(url, description) };
     }
     if let Some((_, description)) = bodies.iter().find(|(body, _)| matches_signature(secret, url, body)) {
-        return Diagnosis { part: "body", hint: body_hint(description) };
+        return Diagnosis { part: DeliveryPart::Body, hint: body_hint(description) };
     }
     let mut pairs = urls.iter().flat_map(|url| bodies.iter().map(move |body| (url, body)));
     if let Some(((url, other), (_, description))) =
         pairs.find(|((url, _), (body, _))| matches_signature(secret, url, body))
     {
         let hint = format!("{}; body: {}", url_hint(url, other), body_hint(description));
-        return Diagnosis { part: "url and body", hint };
+        return Diagnosis { part: DeliveryPart::UrlAndBody, hint };
     }
     if let Some((_, hint)) =
         similar_secrets(secret).iter().find(|(secret, _)| matches_signature(secret, url, body))
     {
-        return Diagnosis { part: "secret", hint: (*hint).to_owned() };
+        return Diagnosis { part: DeliveryPart::Secret, hint: (*hint).to_owned() };
     }
     diagnose_form(secret, delivery, content_length)
 }
@@ -113,24 +154,27 @@ fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<us
 fn diagnose_form(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
-        ("secret", "it is an API credential (gk_… or gs_…); events are signed with the shared secret (gw_…)")
+        (
+            DeliveryPart::Secret,
+            "it is an API credential (gk_… or gs_…); events are signed with the shared secret (gw_…)",
+        )
     } else if secret.trim().starts_with("whsec_") {
         let hint = "it is the form of the secret for Standard Webhooks (whsec_…), which its libraries use with the header \
                     webhook-signature; X-Service-Signature is made with the shared secret (gw_…)";
-        ("secret", hint)
+        (DeliveryPart::Secret, hint)
     } else if !is_in_milliseconds(delivery.timestamp) {
         (
-            "timestamp",
+            DeliveryPart::Timestamp,
             "it is not in the form 2026-11-20T20:01:02.345Z, in which it is sent; use the header's value unchanged",
         )
     } else if delivery.nonce.len() != NONCE_DIGITS || !delivery.nonce.bytes().all(is_digit) {
-        ("nonce", "it is not 32 lower-case hexadecimal digits; use the header's value unchanged")
+        (DeliveryPart::Nonce, "it is not 32 lower-case hexadecimal digits; use the header's value unchanged")
     } else if let Some(hint) = incomplete_hint(delivery.body, content_length) {
-        return Diagnosis { part: "body", hint };
+        return Diagnosis { part: DeliveryPart::Body, hint };
     } else {
         let hint = "no common mistake explains it: the secret may be old or belong to another provider, or the body may be \
                     changed or belong to another delivery";
-        ("secret or body", hint)
+        (DeliveryPart::SecretOrBody, hint)
     };
     Diagnosis { part, hint: hint.to_owned() }
 }

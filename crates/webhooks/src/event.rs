@@ -114,7 +114,8 @@ impl Event {
     }
 }
 
-/// The names of the fields of an event's data, in the order in which the service writes them; `None` for an unknown kind.
+/// The names of the fields of an event's data, in the order in which the service writes them; `None` for an unknown
+/// kind.
 pub(crate) fn data_field_names(kind: &str) -> Option<&'static [&'static str]> {
     const RECOGNITION: &[&str] = &[
         "id",

@@ -8,7 +8,7 @@ mod seen_nonces;
 mod signature;
 mod standard_signature;
 
-pub use diagnosis::{Diagnosis, diagnose};
+pub use diagnosis::{DeliveryPart, Diagnosis, diagnose};
 pub use event::*;
 pub use receiver::{ReceiveError, Received, Receiver};
 pub use seen_nonces::{SEEN_NONCES_MAX, SeenNonces};

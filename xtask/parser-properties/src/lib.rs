@@ -1,8 +1,8 @@
-//! What must hold for every input of every parser. `cargo xtask campaign fuzz` searches for inputs that break a property,
-//! and the test of this crate checks the inputs in `xtask/fuzz/corpus`.
+//! What must hold for every input of every parser. `cargo xtask campaign fuzz` searches for inputs that break a
+//! property, and the test of this crate checks the inputs in `xtask/fuzz/corpus`.
 //!
-//! A parser never panics and needs less than [`TIME_MAX`] of processor time. If an accepted value has a string form, the
-//! parser reads that form as the same value. A property that does not hold panics.
+//! A parser never panics and needs less than [`TIME_MAX`] of processor time. If an accepted value has a string form,
+//! the parser reads that form as the same value. A property that does not hold panics.
 
 mod bodies;
 mod headers;

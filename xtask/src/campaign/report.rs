@@ -13,8 +13,8 @@ pub(super) struct Report {
     /// Effects that were acknowledged and are missing; `None` if the campaign does not compare responses with the
     /// database.
     pub(super) lost: Option<usize>,
-    /// Effects that exist more often than they were requested; `None` if the campaign does not compare responses with the
-    /// database.
+    /// Effects that exist more often than they were requested; `None` if the campaign does not compare responses with
+    /// the database.
     pub(super) duplicated: Option<usize>,
 }
 

@@ -1,5 +1,5 @@
-//! Verifies deliveries with the published Standard Webhooks libraries for Python and JavaScript, through the receivers of
-//! docs/receiving-events.md.
+//! Verifies deliveries with the published Standard Webhooks libraries for Python and JavaScript, through the receivers
+//! of docs/receiving-events.md.
 
 use std::collections::BTreeMap;
 use std::fs;

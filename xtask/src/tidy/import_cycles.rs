@@ -196,8 +196,8 @@ impl Crate {
             rest = after;
         }
         let name = rest.first();
-        let handed_on = &self.modules.get(&module)?.reexports;
-        let source = name.and_then(|name| handed_on.iter().find(|path| path.last() == Some(name)));
+        let reexports = &self.modules.get(&module)?.reexports;
+        let source = name.and_then(|name| reexports.iter().find(|path| path.last() == Some(name)));
         match source {
             Some(source) if depth > 0 => self.resolve_within(&module, source, depth - 1),
             _ => Some(module),

@@ -1,4 +1,5 @@
-//! Checks the content of files: length, unfinished work, names of databases, paths of a developer's machine.
+//! Checks the content of files: length, width of comments (rustfmt does not wrap them), unfinished work, names of
+//! databases, paths of a developer's machine.
 
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use super::Finding;
 use crate::workspace::Workspace;
 
 const FILE_LINES_MAX: usize = 500;
+const COMMENT_COLUMNS_MAX: usize = 120;
 
 /// Folders of a developer's machine. Each is written in two pieces, so that this file does not match.
 const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
@@ -42,6 +44,9 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     let mut line_before = "";
     for (number, line) in (1..).zip(text.lines()) {
         let mut found = machine_path(line);
+        if is_rust {
+            found = found.or_else(|| wide_comment(line));
+        }
         if rust_of_a_crate {
             found =
                 found.or_else(|| forbidden_string(line, line_before)).or_else(|| backend_name(file, line));
@@ -52,6 +57,17 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
         line_before = line;
     }
     findings
+}
+
+fn wide_comment(line: &str) -> Option<(String, String)> {
+    let columns = line.chars().count();
+    let is_wide = columns > COMMENT_COLUMNS_MAX && line.trim_start().starts_with("//");
+    is_wide.then(|| {
+        (
+            format!("a comment of {columns} columns"),
+            format!("wrap it after at most {COMMENT_COLUMNS_MAX} columns"),
+        )
+    })
 }
 
 fn forbidden_string(line: &str, line_before: &str) -> Option<(String, String)> {
@@ -131,6 +147,15 @@ mod tests {
         assert_findings("xtask/src/a.rs", &"\n".repeat(500), 0);
         assert_findings("xtask/src/a.rs", &"\n".repeat(501), 1);
         assert_findings("Cargo.lock", &"\n".repeat(501), 0);
+    }
+
+    #[test]
+    fn wide_comments_are_found_in_rust_files() {
+        let widest = format!("    // {}é", "x".repeat(112));
+        assert_findings("crates/a/src/lib.rs", &widest, 0);
+        assert_findings("crates/a/src/lib.rs", &format!("{widest}x"), 1);
+        assert_findings("crates/a/src/lib.rs", &format!("{}; // {}", "x".repeat(80), "y".repeat(60)), 0);
+        assert_findings("README.md", &format!("{widest}x"), 0);
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub struct SamlView<'a> {
     /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
     #[schemars(with = "Option<WireValue<EntityId>>")]
     idp_id: Option<&'a str>,
-    /// The identity provider's single sign-on URL; the service never fetches it. Example: `"https://idp.acme.example/sso"`
+    /// The identity provider's single sign-on URL; the service never fetches it. Example:
+    /// `"https://idp.acme.example/sso"`
     // The schema has no format `uri`: a URL that browsers accept is returned as it was sent, even if it breaks RFC
     // 3986.
     #[schemars(length(max = WebUrl::CHARS_MAX))]

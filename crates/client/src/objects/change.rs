@@ -2,7 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-/// What an update does to a field that can be empty. Fields that cannot be empty are `Option`s, where `None` keeps the value.
+/// What an update does to a field that can be empty. Fields that cannot be empty are `Option`s, where `None` keeps the
+/// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Change<T> {
     /// The field is not sent, and keeps its value.

@@ -1,4 +1,5 @@
-//! Plots of values over time: bars for counts, a line for measurements, each with a summary in words and a table.
+//! Plots of values over time: bars for counts, a line for measurements, each with a summary in words and a table. The
+//! pages run no script, which libraries for plots in browsers need; `plotters` draws neither the summary nor the table.
 
 mod axes;
 mod scale;

@@ -42,7 +42,8 @@ pub struct NewNotification {
     pub id: Uuid,
     /// The company that it is about.
     pub company_id: CompanyId,
-    /// The provider of the company. Providers take turns, so that the notifications of one do not delay those of others.
+    /// The provider of the company. Providers take turns, so that the notifications of one do not delay those of
+    /// others.
     pub provider_id: ProviderId,
     pub recipient: Recipient,
     pub notification: Notification,

@@ -74,7 +74,7 @@ mod tests {
         check(Deadlines::BODY, "| body of a request | 1 MiB, within {} s |");
         check(
             Deadlines::CREDENTIALS,
-            "| look-ups of unknown credentials | 2 at a time; others wait for up to {} s |",
+            "| lookups of unknown credentials | 2 at a time; others wait for up to {} s |",
         );
         check(
             Deadlines::MEMORY,

@@ -14,8 +14,8 @@ pub trait ReadErasure {
 }
 
 pub trait Erasure {
-    /// Locks the events with these ids until the transaction ends, and returns their bodies. Events that no longer exist
-    /// are left out.
+    /// Locks the events with these ids until the transaction ends, and returns their bodies. Events that no longer
+    /// exist are left out.
     fn lock_event_bodies(&mut self, ids: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
 
     /// Replaces the body of an event.

@@ -50,9 +50,9 @@ pub struct NotificationQuery {
 /// The number of a channel's notifications that were not sent, by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnsentNotificationCounts {
-    /// Those that wait for the next attempt, or are claimed for one.
+    /// Notifications that wait for the next attempt, or are claimed for one.
     pub waiting: i64,
-    /// Those that were given up after the final attempt, and are still stored.
+    /// Notifications that were given up after the final attempt, and are still stored.
     pub given_up: i64,
 }
 

@@ -46,7 +46,8 @@ pub struct AdaptiveSize {
 }
 
 impl AdaptiveSize {
-    /// Starts with `first`. Later sizes are within `sizes`; a step whose duration is within `durations` changes nothing.
+    /// Starts with `first`. Later sizes are within `sizes`; a step whose duration is within `durations` changes
+    /// nothing.
     pub fn new(first: i64, sizes: RangeInclusive<i64>, durations: RangeInclusive<Duration>) -> Self {
         Self { size: first, sizes, durations }
     }

@@ -1,6 +1,7 @@
 //! Statistics for the operator's console. They are updated alongside the work; no rule depends on them. The ports are
 //! part of [`ReadTx`](super::ReadTx) and [`Tx`](super::Tx), because a page reads statistics and ledger from one
-//! snapshot.
+//! snapshot, and because a seal adds the statistics of the entries that it covers in its own transaction: it reads
+//! every entry exactly once, so that they are counted exactly once.
 
 use std::collections::HashMap;
 

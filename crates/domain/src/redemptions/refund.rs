@@ -43,7 +43,8 @@ impl Decide for Refund {
             users: BTreeSet::from([redemption.user_id]),
             companies: BTreeSet::from([redemption.company_id]),
             accounts: BTreeSet::from([wallet, Account::Redeemed(redemption.company_id)]),
-            redemptions: BTreeSet::from([self.0]), // read again under the lock of the paying account, so that it is refunded only once
+            // Read again under the lock of the paying account, so that it is refunded only once.
+            redemptions: BTreeSet::from([self.0]),
             ..Needs::default()
         })
     }

@@ -35,7 +35,8 @@ impl Decide for DeleteUser {
     fn initial_needs(&self) -> Needs {
         Needs {
             users: BTreeSet::from([self.0]),
-            locked_users: BTreeSet::from([self.0]), // so that ownership of the company cannot move to the user meanwhile
+            // Locked, so that ownership of the company cannot move to the user meanwhile.
+            locked_users: BTreeSet::from([self.0]),
             accounts: BTreeSet::from(Account::user_wallets(self.0)),
             ..Needs::default()
         }

@@ -9,16 +9,10 @@
 //! all other strings.
 
 mod calendar;
-#[cfg(feature = "use-cases")]
-mod certificate;
 mod checked_cast;
-#[cfg(feature = "use-cases")]
-mod country;
-#[cfg(feature = "use-cases")]
-mod domain_name;
-#[cfg(feature = "use-cases")]
-mod email;
 mod entity_id;
+#[cfg(feature = "use-cases")]
+mod formats;
 mod groups;
 mod ids;
 mod invalid_value;
@@ -29,20 +23,12 @@ mod stored_enum;
 mod text;
 mod timestamp;
 mod update;
-#[cfg(feature = "use-cases")]
-mod web_url;
 
 pub use calendar::CalendarDate;
-#[cfg(feature = "use-cases")]
-pub use certificate::PemCertificate;
 pub use checked_cast::checked_cast;
-#[cfg(feature = "use-cases")]
-pub use country::CountryCode;
-#[cfg(feature = "use-cases")]
-pub use domain_name::DomainName;
-#[cfg(feature = "use-cases")]
-pub use email::EmailAddress;
 pub use entity_id::EntityId;
+#[cfg(feature = "use-cases")]
+pub use formats::{CountryCode, DomainName, EmailAddress, PemCertificate, WebUrl};
 pub use groups::Groups;
 pub use ids::{
     CompanyId, CorporationId, EventId, JournalEntryId, OccasionId, ProviderId, RecognitionId, RedemptionId,
@@ -56,8 +42,6 @@ pub(crate) use stored_enum::stored_enum;
 pub use text::{Message, SingleLine, split_full_name};
 pub use timestamp::Timestamp;
 pub use update::Update;
-#[cfg(feature = "use-cases")]
-pub use web_url::WebUrl;
 
 /// Implements `Display` for types that are shown as they were sent.
 macro_rules! display_as_str {

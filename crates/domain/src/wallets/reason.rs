@@ -34,8 +34,8 @@ impl Reason {
 }
 
 stored_enum! {
-    /// The direction of a transfer, seen from an account. No table stores it: the queries of an account's history return
-    /// its number.
+    /// The direction of a transfer, seen from an account. No table stores it: the queries of an account's history
+    /// return its number.
     enum Direction {
         /// Out of the account.
         Debit => 0, "debit";

@@ -32,7 +32,8 @@ mod tests {
     #[test]
     fn only_the_first_decision_counts() {
         let decision = CommitDecision::default();
-        assert!(decision.decide_commit() && decision.decide_commit()); // a transaction that failed because of a conflict runs again
+        // A transaction that failed because of a conflict runs again.
+        assert!(decision.decide_commit() && decision.decide_commit());
         assert!(!decision.decide_timeout() && !decision.is_timeout());
         let decision = CommitDecision::default();
         assert!(decision.decide_timeout() && decision.decide_timeout());

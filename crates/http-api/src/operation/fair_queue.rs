@@ -4,7 +4,8 @@
 //! The number of requests in progress is limited. A single provider may hold all permits except a few, which are
 //! reserved for other providers. When requests wait, the waiting providers receive free permits in turn. A provider
 //! that already has its fair share in progress is skipped while only the reserved permits are free. The requests of a
-//! provider keep their order.
+//! provider keep their order. tokio's `Semaphore` serves all callers in the order in which they came, so one provider
+//! could occupy it.
 
 mod provider_queues;
 
@@ -105,7 +106,8 @@ impl Drop for RequestPermit {
         loop {
             let next = lock_mutex(&self.queue.provider_queues).next_waiter();
             let Some((provider, first)) = next else { return };
-            drop(first.send(self.queue.new_permit(provider))); // if the request no longer waits, the permit is dropped and thereby freed
+            // If the request no longer waits, the permit is dropped and thereby freed.
+            drop(first.send(self.queue.new_permit(provider)));
         }
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a limited time
 //! and is then refused with 503. One provider can reserve only a part of the total, and a quarter of the total is kept
-//! for providers that need little, so that a few providers with large requests do not block the others.
+//! for providers that need little, so that a few providers with large requests do not block the others. tokio's
+//! `Semaphore` has neither such shares nor such a reserve.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -3,8 +3,8 @@
 //! - Parsing: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
 //! - Running: `read` and `write` run the kinds of operations, with their checks in the documented order. `state`
 //!   gives access to the store; `submit` queues commands that move points. `idempotency` and `key_locks` recognise
-//!   retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory; `commit_decision` decides
-//!   between a commit and a 503.
+//!   retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory; `commit_decision`
+//!   decides between a commit and a 503.
 //! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code`, `failure_reason` and
 //!   `problem`. `operation_docs` and `operation_spec` document operations for the API description.
 

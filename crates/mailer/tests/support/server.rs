@@ -242,8 +242,8 @@ fn read_line_trimmed(stream: &mut impl BufRead) -> Dialogue<String> {
     }
 }
 
-/// Reads the message up to its terminating dot. A bare line feed ends a line, too, as on servers that are vulnerable to SMTP
-/// smuggling.
+/// Reads the message up to its terminating dot. A bare line feed ends a line, too, as on servers that are vulnerable to
+/// SMTP smuggling.
 fn read_message(stream: &mut impl BufRead) -> Dialogue<String> {
     let mut text = String::new();
     loop {

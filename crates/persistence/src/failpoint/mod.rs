@@ -1,8 +1,8 @@
 //! Failpoints: places at which tests inject an error, a panic or the end of the process, and mutants: deliberate
 //! defects that tests switch on to prove that the checks detect them.
 //!
-//! Without the feature `failpoints`, which releases never have, nothing is injected: `failpoint` and `pass_failpoint` do
-//! nothing, `alter_changes` returns the changes unaltered, and `is_mutant` returns false.
+//! Without the feature `failpoints`, which releases never have, nothing is injected: `failpoint` and `pass_failpoint`
+//! do nothing, `alter_changes` returns the changes unaltered, and `is_mutant` returns false.
 
 #[cfg(feature = "failpoints")]
 mod enabled;

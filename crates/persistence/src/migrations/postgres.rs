@@ -148,8 +148,8 @@ impl MigrationRunner {
         Ok(())
     }
 
-    /// Creates the first partitions of the events, so that the service never starts without them. They may also be missing
-    /// from a migrated database, if the process that migrated it was killed.
+    /// Creates the first partitions of the events, so that the service never starts without them. They may also be
+    /// missing from a migrated database, if the process that migrated it was killed.
     fn create_event_partitions(&mut self) -> Result<(), OpenError> {
         let lacks_partitions = diesel::dsl::sql::<Bool>(
             "to_regclass('events_default') IS NOT NULL AND NOT EXISTS (SELECT FROM pg_inherits \

@@ -36,7 +36,8 @@ pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<Str
     // Foreign keys cannot be disabled inside a transaction, and would prevent a migration from replacing a
     // table.
     conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| migration_error(&e))?;
-    let done = run_migrations(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
+    // An error leaves the transaction open; closing the connection rolls it back.
+    let done = run_migrations(&mut conn, &pending);
     done.and_then(|names| commit_migrations(&mut conn).map(|()| names).map_err(|e| migration_error(&e)))
 }
 

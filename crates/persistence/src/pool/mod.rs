@@ -62,8 +62,8 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     }
 }
 
-/// Creates a pool with a maximum number of connections. While fewer than `idle_min` are idle, the pool opens more. Unless
-/// `idle_min` is 0, the first is opened before this function returns.
+/// Creates a pool with a maximum number of connections. While fewer than `idle_min` are idle, the pool opens more.
+/// Unless `idle_min` is 0, the first is opened before this function returns.
 pub(crate) fn create_pool<C: Send + 'static>(
     connections_max: u32,
     idle_min: u32,

@@ -221,7 +221,8 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     let company: Option<Id<CompanyId>> =
         users::table.find(Id(id)).select(users::company_id).get_result(conn).optional()?;
     let Some(company) = company else { return Ok(()) };
-    lock_company_provider(conn, company.0, LockMode::Shared)?; // before the row, in the same order as a transfer to another provider
+    // Locked before the row, in the same order as by a transfer to another provider.
+    lock_company_provider(conn, company.0, LockMode::Shared)?;
     lock_row_in_journal_order(conn, "companies", company)?;
     lock_row(conn, "users", Id(id))
 }

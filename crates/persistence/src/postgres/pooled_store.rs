@@ -222,5 +222,6 @@ impl Backend for PooledStore {
 fn sleep_before_retry(attempts: u32) {
     let pause_max_millis = 4_u64 << attempts.min(5);
     let random = RandomState::new().hash_one(attempts) % pause_max_millis;
-    std::thread::sleep(Duration::from_millis(1 + random)); // tidy: waits after a conflict, on a thread of the blocking pool
+    // tidy: waits after a conflict, on a thread of the blocking pool
+    std::thread::sleep(Duration::from_millis(1 + random));
 }

@@ -138,8 +138,8 @@ impl SealRow {
         }
     }
 
-    /// Adds the row to the hash chain, after the rows that this seal covers. Leaves out the head, which is the result, and
-    /// the format, with which every chain begins.
+    /// Adds the row to the hash chain, after the rows that this seal covers. Leaves out the head, which is the result,
+    /// and the format, with which every chain begins.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         let Self {
             sequence,

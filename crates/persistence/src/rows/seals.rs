@@ -14,8 +14,8 @@ pub(crate) const FIRST_HEAD: [u8; 32] = [0; 32];
 /// The number of bytes that are buffered before they are digested.
 const BUFFER_BYTES: usize = 16_384;
 
-/// A seal that is being computed. Each `chain_to` of a journal, audit log or seal row destructures the row, so that a new
-/// column does not compile until it is chained or left out explicitly.
+/// A seal that is being computed. Each `chain_to` of a journal, audit log or seal row destructures the row, so that a
+/// new column does not compile until it is chained or left out explicitly.
 pub(crate) struct SealChain {
     digest: Context,
     buffer: Vec<u8>,

@@ -121,8 +121,8 @@ fn child_is_killed_while_it_settles_mail() {
     panic!("not killed");
 }
 
-/// Kills a process at a failpoint that it has already passed `passes` times. After the lease has expired, another process
-/// sends the remaining emails.
+/// Kills a process at a failpoint that it has already passed `passes` times. After the lease has expired, another
+/// process sends the remaining emails.
 fn check_kill(is_embedded: bool, failpoint: &Failpoint, passes: usize, generation: u32) {
     let fixture = LedgerFixture::new(create_database(is_embedded));
     queue_mails(&fixture, 1..=BATCH, current_time(&fixture));

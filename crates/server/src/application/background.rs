@@ -50,8 +50,8 @@ pub(super) struct HealthCheck {
     database_health: Arc<DatabaseHealth>,
 }
 
-/// Starts the tasks that monitor and maintain the database and the certificate. Aborting a handle prevents further runs;
-/// a run in progress continues.
+/// Starts the tasks that monitor and maintain the database and the certificate. Aborting a handle prevents further
+/// runs; a run in progress continues.
 pub(super) fn spawn_tasks(
     store: Arc<dyn Store>,
     mut upkeep: Upkeep,

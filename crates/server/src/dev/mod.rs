@@ -94,7 +94,7 @@ async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<R
             return; // a signal stops the sandbox
         }
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
-        let _gone = kill_process(getpid(), Signal::TERM);
+        let _ignored = kill_process(getpid(), Signal::TERM);
     });
     let stop = || {
         let signals = Arc::clone(&signals);

@@ -99,7 +99,8 @@ fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKe
         let bytes = Zeroizing::new(random::generate_bytes::<32>()?);
         let text = Zeroizing::new(format!("{}\n", HEXLOWER.encode(bytes.as_slice())));
         files::ensure_private_folder(path.parent().unwrap_or(path))?;
-        files::create_private_file(path, text.as_bytes())?; // if another process has created the file first, its key is read below
+        // If another process has created the file first, its key is read below.
+        files::create_private_file(path, text.as_bytes())?;
     }
     read_file(path)
 }

@@ -53,7 +53,8 @@ impl DailyVerification {
         match self.claim_if_due() {
             Ok(Some(claim)) => self.verify_and_log(&claim, between_snapshots),
             Ok(None) => {}
-            Err(StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)) => {} // the health check logs an unavailable database
+            // The health check logs an unavailable database.
+            Err(StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)) => {}
             Err(cause) => log::warn!(cause:%; "cannot start the daily verification"),
         }
     }

@@ -1,6 +1,6 @@
 //! Stores the failed requests of this process in small batches. While the database is unavailable, they stay in memory,
-//! up to the limits of the buffer. A crash loses those in the buffer: usually the failed requests of the last half second,
-//! more during a flood or an outage.
+//! up to the limits of the buffer. A crash loses those in the buffer: usually the failed requests of the last half
+//! second, more during a flood or an outage.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

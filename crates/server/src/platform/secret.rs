@@ -1,5 +1,5 @@
-//! A secret string: `Debug` does not show it, and it is erased from memory when it is dropped. Zeroizing is a library's;
-//! the crate `secrecy` would add only this type.
+//! A secret string: `Debug` does not show it, and it is erased from memory when it is dropped. The crate `zeroize`
+//! erases it; the crate `secrecy` would add only this type.
 
 use zeroize::Zeroizing;
 

@@ -13,7 +13,7 @@ static OUTPUT_CLOSED: Once = Once::new();
 pub(crate) fn print_line(line: impl Display) {
     if writeln!(anstream::stdout(), "{line}").is_err() {
         OUTPUT_CLOSED.call_once(|| {
-            let _gone = kill_process(getpid(), Signal::TERM);
+            let _ignored = kill_process(getpid(), Signal::TERM);
         });
     }
 }

@@ -1,4 +1,5 @@
-//! The certificate in use, which is replaced when its files change.
+//! The certificate in use, which is replaced when its files change. rustls asks for the certificate of each connection
+//! and leaves the reload to the application.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

@@ -134,7 +134,8 @@ fn copy_and_sync(database: &Path, (partial_file, to): (&File, &Path), progress: 
         let copying = scope.spawn(|| copy_sqlite(database, to));
         let (mut copied, mut faults) = (0, Vec::new());
         while !copying.is_finished() {
-            faults.extend(partial_file.sync_data().err()); // the system reports such a failure only once; a later sync may succeed
+            // The system reports such a failure only once; a later sync may succeed.
+            faults.extend(partial_file.sync_data().err());
             let now = size(to);
             progress.advance_by(now.saturating_sub(copied));
             copied = now;

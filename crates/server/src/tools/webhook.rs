@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use guerdon_domain::ports::Clock as _;
-use guerdon_webhooks::{Delivery, Diagnosis, diagnose};
+use guerdon_webhooks::{Delivery, DeliveryPart, Diagnosis, diagnose};
 use serde::Serialize;
 
 use crate::commands::{CommandOutput, CommandView};
@@ -54,7 +54,7 @@ impl Verify {
         let view = match self.diagnose_delivery(&headers, &body) {
             Ok(()) => SignatureView { valid: true, part: None, hint: None },
             Err(Diagnosis { part, hint }) => {
-                SignatureView { valid: false, part: Some(part), hint: Some(hint) }
+                SignatureView { valid: false, part: Some(part.as_str()), hint: Some(hint) }
             }
         };
         let output = view.to_output()?;
@@ -63,9 +63,9 @@ impl Verify {
 
     fn diagnose_delivery(&self, headers: &str, body: &[u8]) -> Result<(), Diagnosis> {
         let [timestamp, nonce, signature] = [
-            ("timestamp", "x-service-timestamp"),
-            ("nonce", "x-service-nonce"),
-            ("signature", "x-service-signature"),
+            (DeliveryPart::Timestamp, "x-service-timestamp"),
+            (DeliveryPart::Nonce, "x-service-nonce"),
+            (DeliveryPart::Signature, "x-service-signature"),
         ]
         .map(|(part, name)| header_value(headers, part, name));
         let delivery =
@@ -80,7 +80,7 @@ fn read_file(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-fn header_value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result<&'a str, Diagnosis> {
+fn header_value<'a>(headers: &'a str, part: DeliveryPart, name: &'static str) -> Result<&'a str, Diagnosis> {
     header_values(headers, name).next().ok_or_else(|| {
         let hint = format!("the header {name} is missing; a proxy or a framework may have removed it");
         Diagnosis { part, hint }

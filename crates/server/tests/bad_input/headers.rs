@@ -8,7 +8,7 @@ use super::for_each_input_fixture;
 #[test]
 fn only_unencoded_json_in_utf_8_is_accepted() {
     for_each_input_fixture(|fixture| {
-        let ask = |endpoint: &Endpoint, headers: &[(&str, &str)]| {
+        let send_with_headers = |endpoint: &Endpoint, headers: &[(&str, &str)]| {
             let mut all = vec![("Authorization", fixture.authorization.as_str())];
             all.extend_from_slice(headers);
             let body = endpoint.valid_body().to_string();
@@ -18,14 +18,14 @@ fn only_unencoded_json_in_utf_8_is_accepted() {
         fixture.assert_nothing_changes(|| {
             for endpoint in &endpoints {
                 for refused in REFUSED_TYPES {
-                    let response = ask(endpoint, &[("Content-Type", refused)]);
+                    let response = send_with_headers(endpoint, &[("Content-Type", refused)]);
                     assert_eq!(response.status, 400, "{} {refused}", endpoint.path);
                     assert!(response.expect_error(400).contains("Content-Type"), "{}", response.body);
                 }
                 let json = ("Content-Type", "application/json");
-                ask(endpoint, &[json, json]).expect_error(400);
+                send_with_headers(endpoint, &[json, json]).expect_error(400);
                 for encoding in ["gzip", "deflate", "br", "zstd", "identity", "x", "gzip, br"] {
-                    let response = ask(endpoint, &[json, ("Content-Encoding", encoding)]);
+                    let response = send_with_headers(endpoint, &[json, ("Content-Encoding", encoding)]);
                     assert!(response.expect_error(400).contains("Content-Encoding"), "{}", response.body);
                 }
             }
@@ -38,7 +38,7 @@ fn only_unencoded_json_in_utf_8_is_accepted() {
                 "application/json; charset=\"UTF-8\"",
                 "application/json ; charset=Utf-8",
             ] {
-                let response = ask(endpoint, &[("Content-Type", taken)]);
+                let response = send_with_headers(endpoint, &[("Content-Type", taken)]);
                 assert_eq!(
                     response.status,
                     endpoint.success_status(),
@@ -47,7 +47,7 @@ fn only_unencoded_json_in_utf_8_is_accepted() {
                     response.body
                 );
             }
-            let response = ask(endpoint, &[]);
+            let response = send_with_headers(endpoint, &[]);
             assert_eq!(
                 response.status,
                 endpoint.success_status(),

@@ -132,7 +132,7 @@ fn start_scripted_server(responses: &'static [&'static str]) -> (String, JoinHan
 fn the_python_sample_retries_with_one_key_and_follows_no_redirect() {
     let Some(python) = require_program("python3") else { return };
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients");
-    let ask = |base: &str| {
+    let post_with_client = |base: &str| {
         let script = "import client, random, sys; random.uniform = lambda *_: 0\n\
                       try: print(client.Client(sys.argv[1], 'gk', 'gs').post('/x', {}))\n\
                       except client.Refused as refused: print(refused)";
@@ -151,13 +151,13 @@ fn the_python_sample_retries_with_one_key_and_follows_no_redirect() {
          Connection: close\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\n{\"a\": 1}",
     ]);
-    assert_eq!(ask(&base), "{'a': 1}\n");
+    assert_eq!(post_with_client(&base), "{'a': 1}\n");
     let keys = served.join().unwrap();
     assert_eq!((keys.len(), keys.iter().all(|key| *key == keys[0])), (6, true), "{keys:?}");
     let (base, served) = start_scripted_server(&[
         "HTTP/1.1 302 Found\r\nLocation: http://localhost:1/\r\nContent-Length: 4\r\n\
          Connection: close\r\n\r\naway",
     ]);
-    assert_eq!(ask(&base), "302: away\n");
+    assert_eq!(post_with_client(&base), "302: away\n");
     assert_eq!(served.join().unwrap().len(), 1);
 }

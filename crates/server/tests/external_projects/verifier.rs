@@ -4,11 +4,10 @@ use guerdon_webhooks::{EventData, ReceiveError, Receiver, VerifyError};
 
 fn main() -> Result<(), ReceiveError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, secret, event_id, timestamp, nonce, signature, body] = arguments
-        .as_slice()
-        .try_into()
-        .map(|them: &[String; 7]| them.each_ref().map(String::as_str))
-        .unwrap();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let [url, secret, event_id, timestamp, nonce, signature, body] = arguments[..] else {
+        panic!("seven arguments are required");
+    };
     let receiver = Receiver::new(url, secret);
     let header = |name: &str| match name {
         "x-service-event-id" => Some(event_id),

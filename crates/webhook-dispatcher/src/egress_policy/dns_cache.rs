@@ -1,5 +1,8 @@
 //! Resolves host names in bounded time with a bounded number of threads. Results are cached briefly, so that a
 //! receiver's name is not resolved again for each event of a backlog.
+//!
+//! The resolver is the system's, so that its configuration applies (`hickory-resolver` ignores nsswitch.conf). It
+//! blocks, so the threads must be limited, which a cache alone, such as `moka`, does not do.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -11,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use crate::mutex::lock_mutex;
 
-/// The maximum number of lookups in progress. Each host name occupies at most one thread. Receivers that are known to be
-/// slow occupy fewer senders than that, so threads remain for the others.
+/// The maximum number of lookups in progress. Each host name occupies at most one thread. Receivers that are known to
+/// be slow occupy fewer senders than that, so threads remain for the others.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 /// The maximum number of cached results.

@@ -1,8 +1,8 @@
 //! The contract tests of delivery stores. They run on the store in memory and on the store on each database.
 //!
-//! To test a store, implement [`StoreHarness`] for it and call [`delivery_store_contract!`](crate::delivery_store_contract), which
-//! expands to one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its
-//! name to `delivery_store_cases!`.
+//! To test a store, implement [`StoreHarness`] for it and call
+//! [`delivery_store_contract!`](crate::delivery_store_contract), which expands to one `#[test]` per case. To add a
+//! case, write a function in `claiming.rs` or `settling.rs` and add its name to `delivery_store_cases!`.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a case fails by panicking")]
 

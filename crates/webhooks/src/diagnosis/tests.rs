@@ -12,7 +12,7 @@ fn delivery_time() -> SystemTime {
 
 fn check_diagnosis(secret: &str, changed: Delivery<'_>, now: SystemTime, part: &str, hint: &str) {
     let diagnosis = diagnose(secret, &changed, None, now).unwrap_err();
-    assert_eq!(diagnosis.part, part, "{changed:?}: {diagnosis}");
+    assert_eq!(diagnosis.part.as_str(), part, "{changed:?}: {diagnosis}");
     assert!(diagnosis.hint.contains(hint), "{diagnosis}");
 }
 

@@ -1,5 +1,7 @@
 //! Each expected signature is the output of
-//! `printf '%s.%s.' ID TIMESTAMP | cat - BODY_FILE | openssl dgst -sha256 -mac HMAC -macopt hexkey:KEY -binary | base64`.
+//!
+//!     printf '%s.%s.' ID TIMESTAMP | cat - BODY_FILE |
+//!         openssl dgst -sha256 -mac HMAC -macopt hexkey:KEY -binary | base64
 
 use super::standard_signature;
 

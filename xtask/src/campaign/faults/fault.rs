@@ -97,8 +97,8 @@ impl Fault {
         }
     }
 
-    /// Whether an unexpected response is due to the fault. SQLite reports failed reads as damage of the database, for which
-    /// the response is 500.
+    /// Whether an unexpected response is due to the fault. SQLite reports failed reads as damage of the database, for
+    /// which the response is 500.
     pub(super) fn permits(self, response: &str) -> bool {
         self == Self::Disk(DiskFault::ReadErrors) && response.starts_with("500: ")
     }

@@ -106,7 +106,8 @@ impl Replica<'_> {
         ProcessGuard::start(command, StopSignal::Terminate, None)
     }
 
-    /// Waits until the replica has its first copy of the database. Until then, the loss of the machine loses everything.
+    /// Waits until the replica has its first copy of the database. Until then, the loss of the machine loses
+    /// everything.
     fn wait_for_first_copy(&self) -> Result<()> {
         let (folder, start) = (self.folder.join("replica"), Instant::now());
         while !contains_copy(&folder) {

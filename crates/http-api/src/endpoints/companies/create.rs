@@ -21,7 +21,8 @@ impl OperationDocs for Create {
         /// The URL of the company's logo of 320 by 80 pixels; never fetched, and not returned.
         /// Example: `"https://acme.example/logo.png"`
         logo_url,
-        /// The corporation that the company belongs to; it cannot be changed. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
+        /// The corporation that the company belongs to; it cannot be changed. Example:
+        /// `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
         corporation_id,
     };
     type View = ChangedCompany;

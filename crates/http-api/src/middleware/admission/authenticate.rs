@@ -95,8 +95,8 @@ fn loggable_key(key: &str) -> &str {
 /// the secret, so that a new secret and the end of a suspension take effect at once.
 ///
 /// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
-/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup. A failure
-/// of the database during the wait fails the request.
+/// delay the lookups of other credentials. Concurrent requests with the same recent credentials share one lookup. A
+/// failure of the database during the wait fails the request.
 async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,

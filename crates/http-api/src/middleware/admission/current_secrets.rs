@@ -2,9 +2,10 @@
 //!
 //! A client with a new secret must be admitted even while another process at its address still sends the old one. A
 //! lookup for each request would undo the lockout. Instead, all requests that arrive at about the same time share one
-//! load of the secrets of all providers; if the load fails, all these requests fail. Only one load runs at a time, however
-//! many requests wait for it, and loads of up to 100 ms take at most a tenth of one thread's time. A cache with a time to
-//! live cannot replace this: its entries may be older than the request, and it does not limit how often they are loaded.
+//! load of the secrets of all providers; if the load fails, all these requests fail. Only one load runs at a time,
+//! however many requests wait for it, and loads of up to 100 ms take at most a tenth of one thread's time. A cache with
+//! a time to live cannot replace this: its entries may be older than the request, and it does not limit how often they
+//! are loaded.
 
 use std::collections::HashMap;
 use std::time::Duration;

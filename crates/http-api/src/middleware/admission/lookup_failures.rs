@@ -8,7 +8,8 @@ use crate::mutex::lock_mutex;
 use crate::operation::ApiError;
 
 /// When a lookup of credentials last failed because of the database. The requests that waited for their own lookup at
-/// that time fail as well: otherwise each would wait for the database in turn, and the last one far longer than the first.
+/// that time fail as well: otherwise each would wait for the database in turn, and the last one far longer than the
+/// first.
 #[derive(Default)]
 pub(super) struct LookupFailures(Mutex<Option<Instant>>);
 

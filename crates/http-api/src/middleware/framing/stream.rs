@@ -271,7 +271,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
             self.connection.wake_on_response(context.waker());
             (Deadlines::BODY, Some(FramingError::SlowBody))
         } else if self.connection.phase() == ConnectionPhase::AwaitResponse {
-            self.connection.wake_on_response(context.waker()); // the time limit of the next head starts with the response
+            // The time limit of the next head starts with the response.
+            self.connection.wake_on_response(context.waker());
             return Poll::Pending;
         } else if self.has_parser && !is_trusted {
             return Poll::Ready(NextBytes::End); // ends the parser, not the stream

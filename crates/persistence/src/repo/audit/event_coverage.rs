@@ -13,8 +13,8 @@ use super::id_range::IdRange;
 use super::{Check, Unit, id_as_text, timestamp_literal};
 use crate::rows::{DbTimestamp, kind};
 
-/// The period whose events have not been deleted. An event with a time after `until`, which is now, was created while the
-/// clock was ahead, and may have been deleted then.
+/// The period whose events have not been deleted. An event with a time after `until`, which is now, was created while
+/// the clock was ahead, and may have been deleted then.
 #[derive(Clone, Copy)]
 pub(super) struct RetainedPeriod {
     since: DbTimestamp,

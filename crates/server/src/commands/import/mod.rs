@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_writes_one_audit_entry() {
+    fn only_the_first_part_of_an_import_is_logged() {
         let mut logged = Vec::new();
         let output = import_command(3 * ROWS_PER_REQUEST).import_in_requests(&Progress::default(), |part| {
             logged.push(part.is_logged());

@@ -1,4 +1,5 @@
-//! Reads the parts of an identity provider's metadata that single sign-on needs (SAML 2.0 metadata, section 2.4.3).
+//! Reads the parts of an identity provider's metadata that single sign-on needs (SAML 2.0 metadata, section 2.4.3). A
+//! library for SAML, such as `samael`, adds messages and signatures, which the service does not need.
 
 use std::convert::Infallible;
 

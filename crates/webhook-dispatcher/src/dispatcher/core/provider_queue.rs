@@ -9,8 +9,8 @@ use guerdon_domain::providers::Provider;
 
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// A receiver counts as fast after this many attempts in a row that ended quickly, successful or not. So a receiver that hangs every other time never
-/// counts as fast.
+/// A receiver counts as fast after this many attempts in a row that ended quickly, successful or not. So a receiver
+/// that hangs every other time never counts as fast.
 const FAST_RESPONSES_MIN: u32 = 8;
 
 /// How quickly a receiver has been responding lately.
@@ -45,7 +45,8 @@ pub(super) struct ProviderQueue {
     pub(super) has_more: bool,
     latency: Latency,
     fast_responses: u32,
-    /// How many events the provider may hold. Not an `AdaptiveSize`: it also falls to its minimum after a failed attempt.
+    /// How many events the provider may hold. Not an `AdaptiveSize`: it also falls to its minimum after a failed
+    /// attempt.
     claim_window: usize,
     /// When the provider last received as many events as it may hold; cleared when half of them are done.
     filled_at: Option<Duration>,

@@ -66,8 +66,8 @@ impl Core {
     }
 
     /// Records that settlements could not be written. They are retried first, in smaller batches. A settlement that
-    /// fails even in a separate batch moves to the end of the queue, so a settlement that the store rejects does not block
-    /// the others.
+    /// fails even in a separate batch moves to the end of the queue, so a settlement that the store rejects does not
+    /// block the others.
     pub(in crate::dispatcher) fn requeue_settlements(&mut self, batch: Vec<Settlement>) {
         self.settling_count -= batch.len();
         self.settlement_batch_max = (batch.len() / 2).max(1);

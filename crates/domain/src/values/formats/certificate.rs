@@ -3,8 +3,8 @@
 use x509_parser::parse_x509_certificate;
 use x509_parser::pem::parse_x509_pem;
 
-use super::text::is_refused_in_text;
-use super::{InvalidValue, Timestamp};
+use crate::values::text::is_refused_in_text;
+use crate::values::{InvalidValue, Timestamp};
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";

@@ -2,8 +2,9 @@
 
 use url::{Host, Url};
 
-use super::text::has_at_most_chars;
-use super::{DomainName, InvalidValue};
+use super::domain_name::DomainName;
+use crate::values::InvalidValue;
+use crate::values::text::has_at_most_chars;
 
 /// The maximum number of characters in a label of a host name (RFC 1035, section 2.3.4).
 const LABEL_CHARS_MAX: usize = 63;

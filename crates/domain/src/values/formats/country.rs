@@ -1,6 +1,6 @@
 //! Country codes.
 
-use super::InvalidValue;
+use crate::values::InvalidValue;
 
 /// A country's ISO 3166-1 code, alpha-2 or alpha-3 as given, stored in upper case (behaviour 8.9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

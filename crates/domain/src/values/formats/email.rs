@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use email_address::Options;
 
-use super::InvalidValue;
 use super::domain_name::ascii_host;
-use super::text::has_at_most_chars;
+use crate::values::InvalidValue;
+use crate::values::text::has_at_most_chars;
 
 /// An email address of RFC 5321, in ASCII, without a display name: up to 254 characters, no control
 /// characters (behaviour 8.5).

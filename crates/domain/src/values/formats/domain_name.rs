@@ -3,8 +3,8 @@
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 
-use super::InvalidValue;
-use super::text::has_at_most_chars;
+use crate::values::InvalidValue;
+use crate::values::text::has_at_most_chars;
 
 /// A host name with at least two labels and at most 253 characters, stored in lower-case ASCII by IDNA
 /// (behaviour 8.6).
