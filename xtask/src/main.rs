@@ -107,3 +107,13 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_definition_is_valid() {
+        super::Cli::command().debug_assert();
+    }
+}

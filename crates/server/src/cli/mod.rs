@@ -91,10 +91,17 @@ pub(crate) enum Config {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Arg, Command, CommandFactory};
 
     #[test]
     fn the_command_line_definition_is_valid() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    #[should_panic(expected = "Short option names must be unique")]
+    fn an_invalid_definition_is_noticed() {
+        let of_the_same_name = ["user", "until"].map(|id| Arg::new(id).short('u'));
+        Command::new("guerdon").args(of_the_same_name).debug_assert();
     }
 }
