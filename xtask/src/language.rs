@@ -1,8 +1,8 @@
 //! `cargo xtask language`: how plainly comments, documents and names are written, as numbers that reviews can compare.
 //!
 //! Counts, for each crate and for the documents, the lines of prose with idioms that the style of the project avoids,
-//! the share of function names that are a single word, and the share of closures whose argument is called `it`. `cargo
-//! xtask tidy` compares the idioms with the recorded numbers, which may only fall.
+//! the share of function names that are a single word, and the share of closures whose argument is called `it`.
+//! `cargo xtask tidy` compares the idioms with the recorded numbers, which may only fall.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -23,6 +23,9 @@ const KILLED_CHILD: &str = "failpoints::delivery::child_is_killed_while_it_deliv
 const LEASE: Duration = Duration::from_secs(60);
 /// The distance between the numbers of the leases of the first and the second claim of an event.
 const SECOND_CLAIM: u64 = 1_000_000;
+/// During what a process is killed. A process passes the failpoints of a commit in both.
+const CLAIMING: &str = "claiming";
+const SETTLING: &str = "settling";
 /// The numbers of events that are delivered together.
 const COUNTS: [usize; 2] = [1, 32];
 
@@ -149,11 +152,39 @@ fn an_error_or_panic_while_delivering_loses_and_duplicates_no_event() {
 fn child_is_killed_while_it_delivers() {
     let Some(task) = received_task() else { return };
     let fixture = open_fixture(&task["url"], &task["ids"], &task["generation"]);
-    inject(&task["failpoint"], Fault::Kills { passes: 0, kill: kill_this_process }).unwrap();
+    let start_fault =
+        || inject(&task["failpoint"], Fault::Kills { passes: 0, kill: kill_this_process }).unwrap();
+    if task["while"] == CLAIMING {
+        start_fault();
+    }
     let lease = task["generation"].parse().unwrap();
     let claimed = try_claim(&fixture, lease).unwrap();
+    start_fault();
     try_settle(&fixture, &settlements_for(&fixture, &claimed, lease)).unwrap();
     panic!("not killed");
+}
+
+/// Kills a process that claims and settles new events, and lets another process continue.
+fn check_kill(is_embedded: bool, (failpoint, phase): (&str, &str), events: usize, generation: u64) {
+    let fixture = LedgerFixture::new(create_database(is_embedded));
+    create_events(&fixture, events);
+    let ids = ids_to_text(&fixture.fixture_ids());
+    let database = fixture.close();
+    let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
+    let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];
+    run_killed_child(KILLED_CHILD, &[&task[..], &[("failpoint", failpoint), ("while", phase)]].concat());
+    // The next generation starts after the leases of the killed process have ended.
+    let reopened = open_fixture(&database.url, &ids, &of_parent);
+    let is_settled = phase == SETTLING && failpoint.ends_with(".committed");
+    if !is_settled {
+        let lease = generation + SECOND_CLAIM;
+        let claimed = claim_when_unlocked(&reopened, lease);
+        assert_eq!(claimed.len(), events, "{failpoint} while {phase}");
+        try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
+    }
+    assert_eq!(count_rows(&reopened, "attempts"), events, "{failpoint} while {phase}");
+    assert_eq!(count_rows(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0, "{failpoint}");
+    assert_eq!(reopened.audit_ledger(), []);
 }
 
 #[test]
@@ -162,25 +193,11 @@ fn a_kill_while_delivering_loses_and_duplicates_no_event() {
         let is_embedded = database == "sqlite";
         let mut generation = 0;
         for failpoint in delivery_failpoints(is_embedded) {
-            for events in COUNTS {
-                let fixture = LedgerFixture::new(create_database(is_embedded));
-                create_events(&fixture, events);
-                let ids = ids_to_text(&fixture.fixture_ids());
-                let database = fixture.close();
+            let is_in_both = failpoint.name.contains(".commit");
+            let phases = if is_in_both { &[CLAIMING, SETTLING][..] } else { &[CLAIMING] };
+            for (phase, events) in phases.iter().flat_map(|phase| COUNTS.map(|events| (phase, events))) {
                 generation += 2;
-                let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
-                let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];
-                let task = [&task[..], &[("failpoint", failpoint.name)]].concat();
-                run_killed_child(KILLED_CHILD, &task);
-                // The next generation starts after the leases of the killed process have ended.
-                let reopened = open_fixture(&database.url, &ids, &of_parent);
-                let lease = generation + SECOND_CLAIM;
-                let claimed = claim_when_unlocked(&reopened, lease);
-                assert_eq!(claimed.len(), events, "{}", failpoint.name);
-                try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
-                assert_eq!(count_rows(&reopened, "attempts"), events, "{}", failpoint.name);
-                assert_eq!(count_rows(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0);
-                assert_eq!(reopened.audit_ledger(), []);
+                check_kill(is_embedded, (failpoint.name, phase), events, generation);
             }
         }
     }

@@ -83,7 +83,7 @@ fn child_is_killed_while_it_executes_commands() {
     let Some(failpoint) = task.get("failpoint") else { return };
     let size = size_from_text(&task["size"]);
     let mix = Mix::for_failpoint(failpoint, size);
-    let users = Users::from_text(&task["users"]).with_new_user_to_delete(&fixture, generation);
+    let users = Users::from_text(&task["users"]).with_unchanged_objects(&fixture, generation);
     let run = Run::prepare(&fixture, &users, generation, size, mix);
     let journal = folder.join(generation);
     for line in [generation, &format!("{size:?}"), failpoint, &users.to_text(), &run.rows_before()] {

@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use guerdon_domain::commands::{Command, ContextSources};
 use guerdon_domain::companies::UpdateCompany;
-use guerdon_domain::distributions::Recipients;
+use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotentRequest};
-use guerdon_domain::money::{Points, Sum};
+use guerdon_domain::money::Points;
+use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::ports::{EventBodies, RenderError};
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::redemptions::Redeem;
+use guerdon_domain::redemptions::{Redeem, Refund};
 use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
 use guerdon_domain::users::DeleteUser;
-use guerdon_domain::values::{EmailAddress, Update, UserId};
+use guerdon_domain::values::{EmailAddress, RedemptionId, Update, UserId};
 use guerdon_domain::wallets::WalletType;
+use uuid::Uuid;
 
-use crate::support::{LedgerFixture, TestBodies};
+use crate::support::{LedgerFixture, TestBodies, points_sum};
 
 /// The number of commands in a full batch of the engine.
 pub const FULL_BATCH: usize = 32;
@@ -78,14 +80,14 @@ impl EventBodies for PaddedBodies {
 /// More receivers than a fast worker accepts in one command, so a patient worker executes it.
 const MANY: usize = 17;
 
-/// The users of a set of commands.
+/// The users of a set of commands, and what a command can change only once.
 pub struct Users {
     sender: UserId,
     earner: UserId,
     receivers: [UserId; 3],
     many: [UserId; MANY],
-    /// The user that is deleted.
-    pub user_to_delete: UserId,
+    user_to_delete: UserId,
+    redemption_to_refund: RedemptionId,
 }
 
 impl Users {
@@ -98,27 +100,36 @@ impl Users {
         }
         let receivers = ["first", "second", "third"].map(create);
         let many = std::array::from_fn(|number| create(&format!("one-of-many-{number}")));
-        Self { sender, earner, receivers, many, user_to_delete: create("user-to-delete") }
+        let redemption_to_refund = fixture.redeem_points(earner, 1).unwrap().id;
+        let user_to_delete = create("user-to-delete");
+        Self { sender, earner, receivers, many, user_to_delete, redemption_to_refund }
     }
 
-    /// The same users, with another one to delete.
-    pub fn with_new_user_to_delete(&self, fixture: &LedgerFixture, tag: &str) -> Self {
-        Self { user_to_delete: fixture.create_user(&format!("user-to-delete-{tag}")), ..*self }
+    /// The same users, with another one to delete, and with another redemption to refund.
+    pub fn with_unchanged_objects(&self, fixture: &LedgerFixture, tag: &str) -> Self {
+        let user_to_delete = fixture.create_user(&format!("user-to-delete-{tag}"));
+        let redemption_to_refund = fixture.redeem_points(self.earner, 1).unwrap().id;
+        Self { user_to_delete, redemption_to_refund, ..*self }
     }
 
     /// The ids as text, for another process.
     pub fn to_text(&self) -> String {
-        let ids = [&[self.sender, self.earner, self.user_to_delete], &self.receivers[..], &self.many[..]];
-        ids.concat().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        let users =
+            [&[self.sender, self.earner, self.user_to_delete], &self.receivers[..], &self.many].concat();
+        let ids = users.iter().map(ToString::to_string).chain([self.redemption_to_refund.to_string()]);
+        ids.collect::<Vec<_>>().join(",")
     }
 
     pub fn from_text(text: &str) -> Self {
-        let ids: Vec<UserId> = text.split(',').map(|id| id.parse().unwrap()).collect();
-        let [sender, earner, user_to_delete, first, second, third, ref many @ ..] = ids[..] else {
+        let ids: Vec<Uuid> = text.split(',').map(|id| Uuid::parse_str(id).unwrap()).collect();
+        let (redemption, users) = ids.split_last().unwrap();
+        let users: Vec<UserId> = users.iter().copied().map(UserId::from_uuid).collect();
+        let [sender, earner, user_to_delete, first, second, third, ref many @ ..] = users[..] else {
             panic!("{text}")
         };
-        let many = many.try_into().unwrap();
-        Self { sender, earner, receivers: [first, second, third], many, user_to_delete }
+        let (receivers, many) = ([first, second, third], many.try_into().unwrap());
+        let redemption_to_refund = RedemptionId::from_uuid(*redemption);
+        Self { sender, earner, receivers, many, user_to_delete, redemption_to_refund }
     }
 }
 
@@ -151,7 +162,7 @@ pub enum Mix {
     WithLargeEvents,
     /// Only commands that a rule refuses.
     Refused,
-    /// A recognition, the deletion of a user, a redemption: most kinds of statements.
+    /// One of each kind with the fewest statements, except for those that a rule refuses: all kinds of statements.
     Few,
 }
 
@@ -167,6 +178,54 @@ impl Mix {
     }
 }
 
+/// A command, the number of bytes to add to the body of each event, and the effect.
+type PlannedCommand = (Command, usize, Option<Effect>);
+
+fn plan_send(fixture: &LedgerFixture, sender: Sender, to: &[UserId]) -> PlannedCommand {
+    let effect = Effect { recognitions: count(to), events: count(to) };
+    (Command::SendRecognition(fixture.send_command(sender, to, 1)), 0, Some(effect))
+}
+
+fn plan_redemption(users: &Users) -> PlannedCommand {
+    let redeem = Redeem { user_id: users.earner, sum: points_sum(1) };
+    (Command::Redeem(redeem), 0, Some(Effect { recognitions: 0, events: 1 }))
+}
+
+/// One command of each kind for fast workers, and others. The first one succeeds, and a rule refuses the second one.
+fn plan_each_kind(fixture: &LedgerFixture, users: &Users, tag: &str) -> Vec<PlannedCommand> {
+    let (company, user) = (Sender::Company(fixture.company), Sender::User(users.sender));
+    let [first, second, third] = users.receivers;
+    let withdrawal = ChangeReserve {
+        company_id: fixture.company,
+        direction: ReserveDirection::Withdrawal,
+        sum: points_sum(1),
+    };
+    // A balance that no earlier run on this database has set.
+    let number: i64 = tag.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+    let override_of_balance =
+        OverrideBalance { user_id: users.many[0], wallet: WalletType::Peer, sum: points_sum(number + 1) };
+    let distribution = RunDistribution {
+        company_id: fixture.company,
+        wallet: WalletType::Peer,
+        sum: points_sum(1),
+        recipients: Recipients::Named(vec![first, second]),
+        schedule: None,
+    };
+    let without_event = |command| (command, 0, Some(Effect { recognitions: 0, events: 0 }));
+    vec![
+        plan_send(fixture, company, &[first]),
+        (Command::SendRecognition(fixture.send_command(user, &[first], 200_000)), 0, None),
+        without_event(Command::ChangeReserve(withdrawal)),
+        without_event(Command::DeleteUser(DeleteUser(users.user_to_delete))),
+        without_event(Command::Refund(Refund(users.redemption_to_refund))),
+        without_event(Command::OverrideBalance(override_of_balance)),
+        without_event(Command::RunDistribution(distribution)),
+        plan_redemption(users),
+        plan_send(fixture, company, &[first, second, third]),
+        plan_send(fixture, user, &[second]),
+    ]
+}
+
 /// The commands of a run.
 pub fn list_commands(
     fixture: &LedgerFixture,
@@ -175,53 +234,34 @@ pub fn list_commands(
     size: Size,
     mix: Mix,
 ) -> Vec<TestCommand> {
-    let company = Sender::Company(fixture.company);
+    let (company, user) = (Sender::Company(fixture.company), Sender::User(users.sender));
     let [first, second, third] = users.receivers;
-    let send = |sender, to: &[UserId]| {
-        let effect = Effect { recognitions: count(to), events: count(to) };
-        (Command::SendRecognition(fixture.send_command(sender, to, 1)), 0, Some(effect))
-    };
-    let one_point = Sum::Points(Points::new(1).unwrap());
-    let withdrawal = ChangeReserve {
-        company_id: fixture.company,
-        direction: ReserveDirection::Withdrawal,
-        sum: one_point,
-    };
-    let no_event = Some(Effect { recognitions: 0, events: 0 });
-    let too_much = fixture.send_command(Sender::User(users.sender), &[first], 200_000);
-    let redemption = (
-        Command::Redeem(Redeem { user_id: users.earner, sum: one_point }),
-        0,
-        Some(Effect { recognitions: 0, events: 1 }),
-    );
-    let mut kinds = vec![
-        send(company, &[first]),
-        (Command::SendRecognition(too_much), 0, None),
-        (Command::ChangeReserve(withdrawal), 0, no_event),
-        (Command::DeleteUser(DeleteUser(users.user_to_delete)), 0, no_event),
-        send(company, &[first, second, third]),
-        redemption.clone(),
-        send(Sender::User(users.sender), &[second]),
-    ];
-    if mix == Mix::Few {
-        kinds = [0, 3, 5].map(|kind: usize| kinds[kind].clone()).to_vec();
-    }
-    if mix == Mix::Refused {
-        let refused = kinds.swap_remove(1);
-        kinds = vec![refused; FULL_BATCH];
-    }
-    if mix == Mix::EachKind {
-        // One command at a time, the fault occurs in the first one.
-        let position = if size == Size::OneCommand { 0 } else { kinds.len() };
-        kinds.insert(position, send(company, &users.many));
-    }
-    if mix == Mix::WithLargeEvents {
-        let (command, _, effect) = send(company, &[first, third]);
-        kinds.push((command, LARGE_BODY_BYTES, effect));
+    let mut kinds = plan_each_kind(fixture, users, tag);
+    match mix {
+        Mix::EachKind => {
+            // One command at a time, the fault occurs in the first one.
+            let position = if size == Size::OneCommand { 0 } else { kinds.len() };
+            kinds.insert(position, plan_send(fixture, company, &users.many));
+        }
+        Mix::WithLargeEvents => {
+            let (command, _, effect) = plan_send(fixture, company, &[first, third]);
+            kinds.push((command, LARGE_BODY_BYTES, effect));
+        }
+        Mix::Refused => {
+            let refused = kinds.swap_remove(1);
+            kinds = vec![refused; FULL_BATCH];
+        }
+        Mix::Few => {
+            kinds.remove(1);
+            kinds.truncate(7);
+        }
     }
     if size == Size::FullBatch {
-        let common =
-            [send(company, &[third, second]), send(Sender::User(users.sender), &[third]), redemption];
+        let common = [
+            plan_send(fixture, company, &[third, second]),
+            plan_send(fixture, user, &[third]),
+            plan_redemption(users),
+        ];
         kinds.extend(common.into_iter().cycle().take(FULL_BATCH - kinds.len()));
     }
     let with_key = |(number, (command, padding, effect))| TestCommand {

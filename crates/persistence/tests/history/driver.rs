@@ -10,22 +10,24 @@ use guerdon_domain::commands::{BlockingCommandQueue, Command, Done, Outcome, Ref
 use guerdon_domain::distributions::DistributeError;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotentRequest};
-use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{ClaimRequest, ReadTx, Store, StoreError, StoreExt as _};
 use guerdon_domain::recognitions::{SendError, Sender};
-use guerdon_domain::redemptions::{Redeem, RedeemError};
+use guerdon_domain::redemptions::{Redeem, RedeemError, Refund};
 use guerdon_domain::reserve::{ChangeReserve, ReserveDirection, ReserveError};
-use guerdon_domain::values::UserId;
+use guerdon_domain::values::{RedemptionId, UserId};
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::OpenDatabase;
 use uuid::Uuid;
 
 use super::record::{AccountIndex, End, History, Moment, Operation, OperationResult, Request};
-use crate::support::{LedgerFixture, REQUESTER};
+use crate::support::{LedgerFixture, REQUESTER, points_sum};
 
 /// The processes. Two of them read snapshots, two claim events, and the others move points and read balances.
 const PROCESSES: usize = 16;
 const USERS: usize = 6;
+/// Users that only receive, all at once: more than a fast worker accepts in one command, so a patient worker executes
+/// it. In a history, their wallets are one account.
+const CROWD: usize = 17;
 /// The points of a deposit at the start.
 const INITIAL_POINTS: i64 = 2_000;
 /// Leases do not end during a history.
@@ -47,13 +49,22 @@ impl Random {
     }
 }
 
+/// An account of a history.
+#[derive(Clone, Copy)]
+enum HistoryAccount {
+    Single(Account),
+    /// The wallets of the crowd.
+    Crowd,
+}
+
 /// The database and the accounts of a history.
 pub struct Driver<'f> {
     fixture: &'f LedgerFixture,
     /// A second instance on PostgreSQL, which every other process uses.
     second: Option<OpenDatabase>,
     users: Vec<UserId>,
-    accounts: Vec<(String, Account)>,
+    crowd: Vec<UserId>,
+    accounts: Vec<(String, HistoryAccount)>,
     next_index: AtomicUsize,
     next_key: AtomicU64,
     start: Instant,
@@ -61,21 +72,24 @@ pub struct Driver<'f> {
 
 impl<'f> Driver<'f> {
     pub fn new(fixture: &'f LedgerFixture) -> Self {
-        let users: Vec<UserId> =
-            (0..USERS).map(|number| fixture.create_user(&format!("u{number}"))).collect();
+        let create = |name: String| fixture.create_user(&name);
+        let users: Vec<UserId> = (0..USERS).map(|number| create(format!("u{number}"))).collect();
+        let crowd: Vec<UserId> = (0..CROWD).map(|number| create(format!("c{number}"))).collect();
         let company = fixture.company;
         let mut accounts = vec![
-            ("funding".to_owned(), Account::Funding(company)),
-            ("redeemed".to_owned(), Account::Redeemed(company)),
-            ("reserve".to_owned(), Account::Reserve(company)),
+            ("funding".to_owned(), HistoryAccount::Single(Account::Funding(company))),
+            ("redeemed".to_owned(), HistoryAccount::Single(Account::Redeemed(company))),
+            ("reserve".to_owned(), HistoryAccount::Single(Account::Reserve(company))),
+            ("crowd".to_owned(), HistoryAccount::Crowd),
         ];
         for (number, user) in users.iter().enumerate() {
-            accounts.push((format!("u{number}.peer"), Account::Wallet(WalletType::Peer, *user)));
-            accounts.push((format!("u{number}.user"), Account::Wallet(WalletType::User, *user)));
+            let wallet = |wallet| HistoryAccount::Single(Account::Wallet(wallet, *user));
+            accounts.push((format!("u{number}.peer"), wallet(WalletType::Peer)));
+            accounts.push((format!("u{number}.user"), wallet(WalletType::User)));
         }
         let second = (!fixture.database.is_embedded()).then(|| fixture.database.open_for_service());
         let (next_index, next_key, start) = (AtomicUsize::new(0), AtomicU64::new(0), Instant::now());
-        Self { fixture, second, users, accounts, next_index, next_key, start }
+        Self { fixture, second, users, crowd, accounts, next_index, next_key, start }
     }
 
     /// Runs about this many operations. `start_fault` is called after the initial deposit and
@@ -110,15 +124,24 @@ impl<'f> Driver<'f> {
         history.operations.append(&mut process.operations);
     }
 
+    /// The balance in points: at the rate of the fixture, every amount in a history is a whole number of points.
+    fn balance_points(&self, reads: &mut dyn ReadTx, account: HistoryAccount) -> Result<i64, StoreError> {
+        const NANODOLLARS_PER_POINT: i64 = 20_000_000;
+        let nanodollars = match account {
+            HistoryAccount::Single(account) => {
+                reads.account_balance(account)?.unwrap_or_default().nanodollars()
+            }
+            HistoryAccount::Crowd => {
+                let wallets = reads.list_wallets_of_users(&self.crowd)?;
+                wallets.iter().flatten().map(|wallet| wallet.balance.nanodollars()).sum()
+            }
+        };
+        Ok(nanodollars / NANODOLLARS_PER_POINT)
+    }
+
     fn moment(&self) -> Moment {
         Moment { index: self.next_index.fetch_add(1, Ordering::SeqCst), time: self.start.elapsed() }
     }
-}
-
-/// Balances in points: at the rate of the fixture, every amount in a history is a whole number of points.
-fn balance_points(reads: &mut dyn ReadTx, account: Account) -> Result<i64, StoreError> {
-    const NANODOLLARS_PER_POINT: i64 = 20_000_000;
-    Ok(reads.account_balance(account)?.unwrap_or_default().nanodollars() / NANODOLLARS_PER_POINT)
 }
 
 struct Process<'d> {
@@ -128,10 +151,10 @@ struct Process<'d> {
     queue: BlockingCommandQueue,
     store: &'d dyn Store,
     operations: Vec<Operation>,
-}
-
-fn points(count: i64) -> Sum {
-    Sum::Points(Points::new(count).unwrap())
+    /// The id of the redemption of the last command.
+    last_redemption: Option<RedemptionId>,
+    /// Redemptions that were not refunded, each with the user's number and the points.
+    refundable: Vec<(RedemptionId, usize, i64)>,
 }
 
 /// Whether a rule refused a command because of a balance. Every other refusal is a defect.
@@ -154,7 +177,9 @@ impl<'d> Process<'d> {
             Some(second) => BlockingCommandQueue { queue: second.commands.clone(), ..queue },
             None => queue,
         };
-        Self { driver, number, random: Random::new(seed, number), queue, store, operations: Vec::new() }
+        let random = Random::new(seed, number);
+        let (operations, refundable) = (Vec::new(), Vec::new());
+        Self { driver, number, random, queue, store, operations, last_redemption: None, refundable }
     }
 
     fn run(mut self, operations: usize) -> Vec<Operation> {
@@ -175,13 +200,15 @@ impl<'d> Process<'d> {
     fn move_or_read(&mut self) {
         let user = self.random.below(USERS);
         let count = i64::try_from(1 + self.random.below(9)).unwrap();
-        match self.random.below(12) {
-            0 => self.deposit_points(count),
-            1 => self.withdraw_points(count),
-            2 => self.distribute_points(user, WalletType::Peer, count),
-            3 | 4 => self.redeem_points(user, count),
-            5 | 6 => self.send_points(None, user, count),
-            7..=9 => self.send_points(Some((user + 1) % USERS), user, count),
+        match self.random.below(40) {
+            0..3 => self.deposit_points(4 * count),
+            3..6 => self.withdraw_points(count),
+            6..9 => self.distribute_points(user, WalletType::Peer, count),
+            9..15 => self.redeem_points(user, count),
+            15..21 => self.send_points(None, user, count),
+            21..30 => self.send_points(Some((user + 1) % USERS), user, count),
+            30 => self.send_to_crowd(),
+            31..34 => self.refund_redemption(),
             _ => self.read_balance(),
         }
     }
@@ -210,7 +237,7 @@ impl<'d> Process<'d> {
         self.operations.push(Operation { process: self.number, invoked, completed, request, end });
     }
 
-    fn execute(&self, command: Command, key: Option<&str>, is_cancelled: bool) -> End {
+    fn execute(&mut self, command: Command, key: Option<&str>, is_cancelled: bool) -> End {
         let fixture = self.driver.fixture;
         let request = key.map(|key| IdempotentRequest {
             key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_owned() },
@@ -224,7 +251,12 @@ impl<'d> Process<'d> {
             Ok((201, format!("{done:?}").into_bytes()))
         });
         match self.queue.submit_and_wait(fixture.provider, REQUESTER.clone(), command, request, render) {
-            Outcome::Done(done) => End::Ok(OperationResult::Moved(format!("{done:?}"))),
+            Outcome::Done(done) => {
+                if let Done::Redeemed(redemption, _) = &done {
+                    self.last_redemption = Some(redemption.id);
+                }
+                End::Ok(OperationResult::Moved(format!("{done:?}")))
+            }
             Outcome::AlreadyExecuted(record) => {
                 End::Ok(OperationResult::Moved(String::from_utf8(record.body).unwrap()))
             }
@@ -249,14 +281,14 @@ impl<'d> Process<'d> {
 
     fn change_reserve(&mut self, direction: ReserveDirection, count: i64, (from, to): (&str, &str)) {
         let command =
-            ChangeReserve { company_id: self.driver.fixture.company, direction, sum: points(count) };
+            ChangeReserve { company_id: self.driver.fixture.company, direction, sum: points_sum(count) };
         let changes = vec![(self.account_index(from), -count), (self.account_index(to), count)];
         self.record_move(&Command::ChangeReserve(command), changes);
     }
 
     fn distribute_points(&mut self, user: usize, wallet: WalletType, count: i64) {
         let recipients = Recipients::Named(vec![self.driver.users[user]]);
-        let (company_id, sum) = (self.driver.fixture.company, points(count));
+        let (company_id, sum) = (self.driver.fixture.company, points_sum(count));
         let command = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
         let changes = vec![
             (self.account_index("reserve"), -count),
@@ -266,12 +298,33 @@ impl<'d> Process<'d> {
     }
 
     fn redeem_points(&mut self, user: usize, count: i64) {
-        let command = Redeem { user_id: self.driver.users[user], sum: points(count) };
+        let command = Redeem { user_id: self.driver.users[user], sum: points_sum(count) };
         let changes = vec![
             (self.account_index(&format!("u{user}.user")), -count),
             (self.account_index("redeemed"), count),
         ];
         self.record_move(&Command::Redeem(command), changes);
+        let id = self.last_redemption.take();
+        self.refundable.extend(id.map(|id| (id, user, count)));
+    }
+
+    /// Refunds a redemption of this process, at most once.
+    fn refund_redemption(&mut self) {
+        if let Some((id, user, count)) = self.refundable.pop() {
+            let user = self.account_index(&format!("u{user}.user"));
+            let changes = vec![(self.account_index("redeemed"), -count), (user, count)];
+            self.record_move(&Command::Refund(Refund(id)), changes);
+        }
+    }
+
+    /// Sends a point from the reserve to each user of the crowd.
+    fn send_to_crowd(&mut self) {
+        let driver = self.driver;
+        let company = Sender::Company(driver.fixture.company);
+        let command = driver.fixture.send_command(company, &driver.crowd, 1);
+        let points = i64::try_from(CROWD).unwrap();
+        let changes = vec![(self.account_index("reserve"), -points), (self.account_index("crowd"), points)];
+        self.record_move(&Command::SendRecognition(command), changes);
     }
 
     /// Sends points from a peer wallet or the reserve to one to three users.
@@ -300,7 +353,7 @@ impl<'d> Process<'d> {
     fn read_account(&mut self, index: AccountIndex) {
         let account = self.driver.accounts[index].1;
         let invoked = self.driver.moment();
-        let read = self.store.read_snapshot(|reads| balance_points(reads, account));
+        let read = self.store.read_snapshot(|reads| self.driver.balance_points(reads, account));
         let end = read.map_or(End::Unknown, |balance| End::Ok(OperationResult::Balance(balance)));
         self.push(invoked, Request::Read { account: index }, end);
     }
@@ -308,7 +361,11 @@ impl<'d> Process<'d> {
     fn read_snapshot(&mut self) {
         let invoked = self.driver.moment();
         let read = self.store.read_snapshot(|reads| {
-            self.driver.accounts.iter().map(|(_, account)| balance_points(reads, *account)).collect()
+            self.driver
+                .accounts
+                .iter()
+                .map(|(_, account)| self.driver.balance_points(reads, *account))
+                .collect()
         });
         let end =
             read.map_or(End::Unknown, |balances: Vec<i64>| End::Ok(OperationResult::Balances(balances)));
