@@ -23,7 +23,7 @@ const KILLED_CHILD: &str = "failpoints::delivery::child_is_killed_while_it_deliv
 const LEASE: Duration = Duration::from_secs(60);
 /// The distance between the numbers of the leases of the first and the second claim of an event.
 const SECOND_CLAIM: u64 = 1_000_000;
-/// During what a process is killed. A process passes the failpoints of a commit in both.
+/// When the fault begins. Claims and settlements both pass the failpoints of a commit.
 const CLAIMING: &str = "claiming";
 const SETTLING: &str = "settling";
 /// The numbers of events that are delivered together.
@@ -154,12 +154,15 @@ fn child_is_killed_while_it_delivers() {
     let fixture = open_fixture(&task["url"], &task["ids"], &task["generation"]);
     let start_fault =
         || inject(&task["failpoint"], Fault::Kills { passes: 0, kill: kill_this_process }).unwrap();
-    if task["while"] == CLAIMING {
+    let phase = &task["phase"];
+    if phase == CLAIMING {
         start_fault();
     }
     let lease = task["generation"].parse().unwrap();
     let claimed = try_claim(&fixture, lease).unwrap();
-    start_fault();
+    if phase == SETTLING {
+        start_fault();
+    }
     try_settle(&fixture, &settlements_for(&fixture, &claimed, lease)).unwrap();
     panic!("not killed");
 }
@@ -172,17 +175,17 @@ fn check_kill(is_embedded: bool, (failpoint, phase): (&str, &str), events: usize
     let database = fixture.close();
     let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
     let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];
-    run_killed_child(KILLED_CHILD, &[&task[..], &[("failpoint", failpoint), ("while", phase)]].concat());
+    run_killed_child(KILLED_CHILD, &[&task[..], &[("failpoint", failpoint), ("phase", phase)]].concat());
     // The next generation starts after the leases of the killed process have ended.
     let reopened = open_fixture(&database.url, &ids, &of_parent);
     let is_settled = phase == SETTLING && failpoint.ends_with(".committed");
     if !is_settled {
         let lease = generation + SECOND_CLAIM;
         let claimed = claim_when_unlocked(&reopened, lease);
-        assert_eq!(claimed.len(), events, "{failpoint} while {phase}");
+        assert_eq!(claimed.len(), events, "{failpoint} from {phase}");
         try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
     }
-    assert_eq!(count_rows(&reopened, "attempts"), events, "{failpoint} while {phase}");
+    assert_eq!(count_rows(&reopened, "attempts"), events, "{failpoint} from {phase}");
     assert_eq!(count_rows(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0, "{failpoint}");
     assert_eq!(reopened.audit_ledger(), []);
 }

@@ -162,7 +162,7 @@ pub enum Mix {
     WithLargeEvents,
     /// Only commands that a rule refuses.
     Refused,
-    /// One of each kind with the fewest statements, except for those that a rule refuses: all kinds of statements.
+    /// One of each kind that succeeds, for fast workers: most kinds of statements.
     Few,
 }
 
@@ -191,7 +191,12 @@ fn plan_redemption(users: &Users) -> PlannedCommand {
     (Command::Redeem(redeem), 0, Some(Effect { recognitions: 0, events: 1 }))
 }
 
-/// One command of each kind for fast workers, and others. The first one succeeds, and a rule refuses the second one.
+/// The place of the command that a rule refuses in `plan_each_kind`.
+const REFUSED: usize = 1;
+/// The number of kinds of commands. The commands after these, without the refused one, repeat a kind.
+const KINDS: usize = 7;
+
+/// One command of each kind for fast workers, then others of the same kinds. A rule refuses one of them.
 fn plan_each_kind(fixture: &LedgerFixture, users: &Users, tag: &str) -> Vec<PlannedCommand> {
     let (company, user) = (Sender::Company(fixture.company), Sender::User(users.sender));
     let [first, second, third] = users.receivers;
@@ -248,12 +253,12 @@ pub fn list_commands(
             kinds.push((command, LARGE_BODY_BYTES, effect));
         }
         Mix::Refused => {
-            let refused = kinds.swap_remove(1);
+            let refused = kinds.swap_remove(REFUSED);
             kinds = vec![refused; FULL_BATCH];
         }
         Mix::Few => {
-            kinds.remove(1);
-            kinds.truncate(7);
+            kinds.remove(REFUSED);
+            kinds.truncate(KINDS);
         }
     }
     if size == Size::FullBatch {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, LazyLock};
 use std::time::Duration;
 
-use guerdon_domain::audit::{self, AuditOptions, AuditReport, Unpaced, Violation};
+use guerdon_domain::audit::{self, AuditOptions, Unpaced, Violation};
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, ContextSources, Done, Refusal};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
@@ -399,12 +399,6 @@ impl LedgerFixture {
 
     pub fn reserve_points(&self) -> i64 {
         self.store.read_snapshot(|reads| reserve::read_balance(reads, self.company)).unwrap().get()
-    }
-
-    /// The violations in all rows, and the numbers of rows.
-    pub fn audit_rows(&self) -> AuditReport {
-        let options = audit_options(None, self.clock.now());
-        audit::verify_rows(self.store.as_ref(), &options, NonZero::<usize>::MIN).unwrap()
     }
 
     pub fn audit_ledger(&self) -> Vec<Violation> {
