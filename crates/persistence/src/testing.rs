@@ -11,13 +11,14 @@ mod deliveries;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_test_support::record_database;
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use crate::access::{Access, OpenDatabase, OpenError};
@@ -63,6 +64,9 @@ enum Location {
     },
     Server {
         name: String,
+        /// A session that the helpers of this type use one after the other, because each new session costs the
+        /// server several milliseconds, and the URL with which it was opened.
+        session: Mutex<Option<(String, PgConnection)>>,
     },
     /// Another process created it and deletes it.
     OfAnotherProcess,
@@ -113,7 +117,7 @@ pub fn create_postgres() -> TestDatabase {
     });
     let name = next_database_name();
     create_database(&name, Some(template.as_str()));
-    TestDatabase { url: server_url(&name), home: Location::Server { name } }
+    TestDatabase { url: server_url(&name), home: Location::on_server(name) }
 }
 
 /// A new database name.
@@ -141,7 +145,7 @@ fn server_url(database: &str) -> String {
 /// Creates or deletes databases, over one connection for all tests of this process.
 fn execute_on_server(sql: &str) -> QueryResult<()> {
     static SERVER: Mutex<Option<PgConnection>> = Mutex::new(None);
-    let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut server = SERVER.lock();
     let conn = server.get_or_insert_with(|| {
         let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
         PgConnection::establish(&url).expect("the test server")
@@ -189,6 +193,12 @@ fn open_postgres_with(url: &str, limits: &StoreLimits) -> OpenDatabase {
         .expect("an open database")
 }
 
+impl Location {
+    fn on_server(name: String) -> Self {
+        Self::Server { name, session: Mutex::new(None) }
+    }
+}
+
 impl TestDatabase {
     /// A database that another process created and deletes.
     pub fn of_another_process(url: String) -> Self {
@@ -206,11 +216,14 @@ impl TestDatabase {
                 std::fs::copy(path, &copy).expect("a copy");
                 Self { url: format!("sqlite://{}", copy.display()), home: Location::Folder { _kept: folder } }
             }
-            Location::Server { name: template } => {
+            Location::Server { name: template, session } => {
                 record_database("postgres");
+                if session.lock().take().is_some() {
+                    end_sessions(template).expect("a template without sessions");
+                }
                 let name = next_database_name();
                 create_database(&name, Some(template.as_str()));
-                Self { url: server_url(&name), home: Location::Server { name } }
+                Self { url: server_url(&name), home: Location::on_server(name) }
             }
             Location::OfAnotherProcess => panic!("the process that created the database copies it"),
         }
@@ -284,8 +297,7 @@ impl TestDatabase {
                 from.iter().map(|from| select(from).get_result(&mut conn)).collect()
             }
             DatabaseUrl::Postgres(url) => {
-                let mut conn = PgConnection::establish(&url).expect("the database");
-                from.iter().map(|from| select(from).get_result(&mut conn)).collect()
+                self.use_session(&url, |conn| from.iter().map(|from| select(from).get_result(conn)).collect())
             }
         };
         counted.unwrap_or_else(|e| panic!("{from:?}: {e}"))
@@ -345,11 +357,28 @@ impl TestDatabase {
     pub fn execute_sql(&self, sqlite: &str, postgres: &str) {
         match self.database_url() {
             DatabaseUrl::Sqlite(path) => execute_on_file(&path, sqlite),
-            DatabaseUrl::Postgres(url) => {
-                let mut conn = PgConnection::establish(&url).expect("the database");
-                conn.batch_execute(postgres).unwrap_or_else(|e| panic!("{postgres}: {e}"));
-            }
+            DatabaseUrl::Postgres(url) => self
+                .use_session(&url, |conn| conn.batch_execute(postgres))
+                .unwrap_or_else(|e| panic!("{postgres}: {e}")),
         }
+    }
+
+    /// Uses the kept session, or a new one if none is open for this URL or another thread uses it.
+    fn use_session<T>(&self, url: &str, run: impl FnOnce(&mut PgConnection) -> T) -> T {
+        let kept = match &self.home {
+            Location::Server { session, .. } => Some(session),
+            Location::Folder { .. } | Location::OfAnotherProcess => None,
+        };
+        let open = kept.and_then(|session| session.lock().take()).and_then(|(opened_with, mut conn)| {
+            let is_usable = opened_with == url && conn.batch_execute("RESET ALL; DISCARD TEMP").is_ok();
+            is_usable.then_some(conn)
+        });
+        let mut conn = open.unwrap_or_else(|| PgConnection::establish(url).expect("the database"));
+        let result = run(&mut conn);
+        if let Some(session) = kept {
+            *session.lock() = Some((url.to_owned(), conn));
+        }
+        result
     }
 }
 
@@ -374,7 +403,8 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Location::Server { name } = &self.home {
+        if let Location::Server { name, session } = &self.home {
+            drop(session.lock().take());
             end_sessions(name).unwrap_or_default();
             execute_on_server(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap_or_default();
         }

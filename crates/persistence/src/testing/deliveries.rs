@@ -53,8 +53,7 @@ impl TestDatabase {
                 (row.get_result(&mut conn), recorded.get_results(&mut conn))
             }
             DatabaseUrl::Postgres(url) => {
-                let mut conn = PgConnection::establish(&url).expect("the database");
-                (row.get_result(&mut conn), recorded.get_results(&mut conn))
+                self.use_session(&url, |conn| (row.get_result(conn), recorded.get_results(conn)))
             }
         };
         let (state, attempts, attempts_before_replay, due, lease) = row.expect("the delivery");

@@ -64,12 +64,13 @@ fn try_settle(fixture: &LedgerFixture, settlements: &[Settlement]) -> Result<(),
 }
 
 /// Claims the events of a killed process. A claim skips locked events, and PostgreSQL releases the locks of the process
-/// when it notices that the connection is closed.
-fn claim_when_unlocked(fixture: &LedgerFixture, number: u64) -> Vec<ClaimedEvent> {
+/// when it notices that the connection is closed, possibly during a claim.
+fn claim_when_unlocked(fixture: &LedgerFixture, number: u64, events: usize) -> Vec<ClaimedEvent> {
     let deadline = Instant::now() + LEASE;
+    let mut claimed = Vec::new();
     loop {
-        let claimed = try_claim(fixture, number).unwrap();
-        if !claimed.is_empty() || Instant::now() > deadline {
+        claimed.extend(try_claim(fixture, number).unwrap());
+        if claimed.len() >= events || Instant::now() > deadline {
             return claimed;
         }
         std::thread::yield_now();
@@ -181,7 +182,7 @@ fn check_kill(is_embedded: bool, (failpoint, phase): (&str, &str), events: usize
     let is_settled = phase == SETTLING && failpoint.ends_with(".committed");
     if !is_settled {
         let lease = generation + SECOND_CLAIM;
-        let claimed = claim_when_unlocked(&reopened, lease);
+        let claimed = claim_when_unlocked(&reopened, lease, events);
         assert_eq!(claimed.len(), events, "{failpoint} from {phase}");
         try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
     }
