@@ -5,6 +5,7 @@ mod campaign;
 mod ci;
 mod client_generation;
 mod client_packages;
+mod coverage;
 mod deny;
 mod dev;
 mod instruction_count;
@@ -66,6 +67,7 @@ enum Command {
     Pages(pages::Arguments),
     InstructionCount(instruction_count::Arguments),
     ProviderFilters(provider_filters::Arguments),
+    Coverage(coverage::Arguments),
     /// Count idioms in comments and documents, one-word names and closures over `it`
     Language(language::Arguments),
 }
@@ -104,6 +106,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Campaign(arguments) => campaign::run(&workspace.with_release_features(), &arguments),
         Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
         Command::ProviderFilters(arguments) => provider_filters::run(&workspace, &arguments),
+        Command::Coverage(arguments) => coverage::run(&workspace, &arguments),
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }
 }

@@ -151,7 +151,9 @@ impl ServiceProcess {
             address.with_context(|| format!("{api_url} has no address"))?,
             Some(&*certificate).filter(|file| file.exists()),
         )?;
-        let operator = Agent::config_builder().http_status_as_error(false).proxy(None);
+        // Reusing a connection fails if the service closes it at that moment because it was idle (RFC 9112, 9.3.1).
+        let operator =
+            Agent::config_builder().max_idle_connections(0).http_status_as_error(false).proxy(None);
         let operator = operator.timeout_global(Some(OPERATOR_TIMEOUT)).build().into();
         Ok(Self { api_url, operator_url, guard, https, operator, log })
     }

@@ -67,7 +67,7 @@ pub enum Fault {
     FailsSometimes { percent: u8, error: InjectedError },
     /// The next pass panics.
     Panics,
-    /// The pass after `passes` others calls `kill`, which must end the process as `kill -9` does and not return.
+    /// Each pass after `passes` others calls `kill`, which ends the process as `kill -9` does, or returns to continue.
     Kills { passes: usize, kill: fn() },
 }
 

@@ -8,6 +8,7 @@
 pub mod child;
 mod commands;
 mod delivery;
+mod distribution_steps;
 mod kill;
 mod migration;
 mod notification;

@@ -1,28 +1,57 @@
 //! Faults between units of work that share a commit on SQLite: either both take effect, or none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{EmailAddress, SingleLine};
 use guerdon_persistence::testing::{
-    Fault, Place, clear_all, covers_sqlite, create_sqlite, hit_counts, inject,
+    FAILPOINTS, Failpoint, Fault, Place, clear_all, covers_sqlite, create_sqlite, hit_counts, inject,
 };
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
-use super::{failpoints_at, survivable_faults};
+use super::survivable_faults;
 use crate::support::LedgerFixture;
+
+/// The failpoint that is passed only by a unit that joins another one's commit.
+const JOINED: &str = "sqlite.savepoint";
+
+/// The failpoint after a commit: its units have taken effect, but their callers get an error.
+const COMMITTED: &str = "sqlite.committed";
+
+/// The hits of `JOINED` before the two units that share a commit.
+static JOINED_BEFORE: AtomicUsize = AtomicUsize::new(0);
+
+/// The failpoints that two units of work pass after they share a commit.
+fn passed_failpoints() -> impl Iterator<Item = &'static Failpoint> {
+    let is_of_commit = |failpoint: &Failpoint| ["sqlite.commit", COMMITTED].contains(&failpoint.name);
+    FAILPOINTS
+        .iter()
+        .filter(move |failpoint| failpoint.place == Place::SharedCommit || is_of_commit(failpoint))
+}
+
+fn count_hits(failpoint: &str) -> usize {
+    hit_counts().get(failpoint).copied().unwrap_or_default()
+}
+
+/// Whether the second of the two units has joined the commit of the first one.
+fn is_shared() -> bool {
+    count_hits(JOINED) > JOINED_BEFORE.load(Ordering::SeqCst)
+}
+
+fn kill_if_shared() {
+    if is_shared() {
+        kill_this_process();
+    }
+}
 
 fn create_user(fixture: &LedgerFixture, tx: &mut dyn Tx, name: &str) -> Result<(), StoreError> {
     let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
     let profile = Profile::with_name(email, SingleLine::parse(name).unwrap(), None);
     let created = users::create(tx, fixture.provider, fixture.company, &profile, &fixture.context());
     created.map(drop).map_err(|cause| StoreError::Broken(cause.to_string()))
-}
-
-fn waits() -> usize {
-    hit_counts().get("sqlite.wait").copied().unwrap_or_default()
 }
 
 /// Runs two units of work in one commit. The first one waits until the second one waits for the writer. Returns
@@ -39,9 +68,10 @@ fn run_two_units(fixture: &LedgerFixture, tag: &str, start_fault: &dyn Fn()) -> 
         let mut second = None;
         let first = create("first", &mut || {
             start_fault();
-            let waits_before = waits();
+            JOINED_BEFORE.store(count_hits(JOINED), Ordering::SeqCst);
+            let waits_before = count_hits("sqlite.wait");
             second = Some(scope.spawn(|| create("second", &mut || {})));
-            while waits() == waits_before {
+            while count_hits("sqlite.wait") == waits_before {
                 std::thread::yield_now();
             }
         });
@@ -53,17 +83,17 @@ fn run_two_units(fixture: &LedgerFixture, tag: &str, start_fault: &dyn Fn()) -> 
 /// too long.
 fn check_fault(fixture: &LedgerFixture, tag: &str, failpoint: &str, fault: Fault) -> Option<()> {
     let before = fixture.database.count_rows("users");
-    let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
-    let hits_before = hits();
     let ended = run_two_units(fixture, tag, &|| inject(failpoint, fault).unwrap());
     clear_all();
-    if hits() == hits_before {
+    if !is_shared() {
         return None;
     }
+    let is_committed = failpoint == COMMITTED;
     let added = fixture.database.count_rows("users") - before;
-    assert_eq!((ended, added), ((false, false), 0), "{failpoint}: {fault:?}");
-    let ended = run_two_units(fixture, tag, &|| ());
-    assert_eq!(ended, (true, true), "{failpoint}: {fault:?}");
+    assert_eq!((ended, added), ((false, false), if is_committed { 2 } else { 0 }), "{failpoint}: {fault:?}");
+    // The users that exist already are refused.
+    let (first, second) = run_two_units(fixture, tag, &|| ());
+    assert!(first != is_committed && second != is_committed, "{failpoint}: {fault:?}");
     assert_eq!(fixture.database.count_rows("users") - before, 2);
     Some(())
 }
@@ -72,7 +102,7 @@ fn check_fault(fixture: &LedgerFixture, tag: &str, failpoint: &str, fault: Fault
 fn child_checks_shared_commits() {
     let Some(_task) = received_task() else { return };
     let fixture = LedgerFixture::new(create_sqlite());
-    for failpoint in failpoints_at(&[Place::SharedCommit]) {
+    for failpoint in passed_failpoints() {
         for (number, fault) in survivable_faults(failpoint).into_iter().enumerate() {
             let mut tries = 0..100;
             let mut next_tag = || Some(format!("{}-{number}-{}", failpoint.name, tries.next()?));
@@ -83,7 +113,7 @@ fn child_checks_shared_commits() {
 }
 
 #[test]
-fn a_fault_in_a_shared_commit_undoes_all_of_its_units() {
+fn a_fault_in_a_shared_commit_applies_to_all_of_its_units() {
     if covers_sqlite() {
         run_passing_child("failpoints::shared_commit::child_checks_shared_commits", &[]);
     }
@@ -93,7 +123,7 @@ fn a_fault_in_a_shared_commit_undoes_all_of_its_units() {
 fn child_is_killed_in_a_shared_commit() {
     let Some(task) = received_task() else { return };
     let fixture = open_fixture(&task["url"], &task["ids"], "1");
-    let fault = Fault::Kills { passes: 0, kill: kill_this_process };
+    let fault = Fault::Kills { passes: 0, kill: kill_if_shared };
     for number in 0..100 {
         run_two_units(&fixture, &number.to_string(), &|| inject(&task["failpoint"], fault).unwrap());
         clear_all(); // the two units did not share a commit
@@ -102,11 +132,11 @@ fn child_is_killed_in_a_shared_commit() {
 }
 
 #[test]
-fn a_kill_in_a_shared_commit_undoes_all_of_its_units() {
+fn a_kill_in_a_shared_commit_applies_to_all_of_its_units() {
     if !covers_sqlite() {
         return;
     }
-    for failpoint in failpoints_at(&[Place::SharedCommit]) {
+    for failpoint in passed_failpoints() {
         let fixture = LedgerFixture::new(create_sqlite());
         let ids = ids_to_text(&fixture.fixture_ids());
         let database = fixture.close();

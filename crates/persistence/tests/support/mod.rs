@@ -467,16 +467,15 @@ fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
 }
 
 pub fn sample_company(rate: i64) -> CreateCompany {
+    let line = |text: &str| SingleLine::parse(text).unwrap();
     CreateCompany {
-        domain: DomainName::parse("example.com").unwrap(),
-        name: SingleLine::parse("Example").unwrap(),
-        owner_email: EmailAddress::parse("owner@example.com").unwrap(),
-        owner_first_name: SingleLine::parse("Olive").unwrap(),
-        owner_last_name: Some(SingleLine::parse("Owner").unwrap()),
-        logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
-        corporation_id: None,
+        owner_last_name: Some(line("Owner")),
         rate: PointsPerDollar::new(rate).unwrap(),
-        reserve_alert: None,
-        reserve_bcc: None,
+        ..CreateCompany::with_defaults(
+            DomainName::parse("example.com").unwrap(),
+            line("Example"),
+            (EmailAddress::parse("owner@example.com").unwrap(), line("Olive")),
+            WebUrl::parse("https://example.com/logo.png").unwrap(),
+        )
     }
 }

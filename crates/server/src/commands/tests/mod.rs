@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use clap::Parser;
 use guerdon_domain::companies::{CreateCompany, create};
-use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{Notifiers, Setting, StoreExt};
 use guerdon_domain::values::{self, DomainName, EmailAddress, ProviderId, WebUrl};
 use guerdon_http_api::SecretVerifier;
@@ -227,18 +226,13 @@ fn maintenance_mode_is_stored_and_the_ledger_is_valid() {
 fn create_company(setup: &Setup) -> String {
     let provider = setup.run_for_value(&["provider", "create", "--name", "Acme"]);
     let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
-    let new = CreateCompany {
-        domain: DomainName::parse("example.com").unwrap(),
-        name: values::SingleLine::parse("Example").unwrap(),
-        owner_email: EmailAddress::parse("olive@example.com").unwrap(),
-        owner_first_name: values::SingleLine::parse("Olive").unwrap(),
-        owner_last_name: None,
-        logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
-        corporation_id: None,
-        rate: PointsPerDollar::DEFAULT,
-        reserve_alert: None,
-        reserve_bcc: None,
-    };
+    let line = |text: &str| values::SingleLine::parse(text).unwrap();
+    let new = CreateCompany::with_defaults(
+        DomainName::parse("example.com").unwrap(),
+        line("Example"),
+        (EmailAddress::parse("olive@example.com").unwrap(), line("Olive")),
+        WebUrl::parse("https://example.com/logo.png").unwrap(),
+    );
     let environment = &setup.environment;
     let created =
         environment.store.transaction(|tx| create(tx, scope, &new, &environment.context())).unwrap();

@@ -1,0 +1,125 @@
+//! `cargo xtask coverage`: which share of the lines the tests execute.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::workspace::{Workspace, run_command, string_field};
+
+/// Clears earlier records, runs all tests with instrumentation, and writes the report to the file `$REPORT`.
+const SCRIPT: &str = r#"set -e
+environment="$(cargo llvm-cov show-env --export-prefix)"
+eval "$environment"
+cargo llvm-cov clean --workspace --profraw-only
+cargo run --quiet --locked --package xtask -- test --postgres-tls
+cargo llvm-cov report --json --summary-only --output-path "$REPORT"
+"#;
+
+/// Run all tests with instrumentation, and print which share of the lines they execute
+///
+/// Needs cargo-llvm-cov and the component llvm-tools of the toolchain. Builds in a folder of target/. Takes about 15
+/// minutes on two cores. A service that a test kills records nothing, so the figures are lower bounds.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only print the report of the last run
+    #[arg(long)]
+    last: bool,
+}
+
+/// The lines of a group of files.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Lines {
+    total: u64,
+    executed: u64,
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let target = workspace.target.join("coverage");
+    let file = target.join("report.json");
+    if !arguments.last {
+        let mut script = Command::new("sh");
+        script.args(["-c", SCRIPT]).current_dir(&workspace.root);
+        run_command(script.env("CARGO_TARGET_DIR", &target).env("REPORT", &file))?;
+    }
+    let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+    let report: Value = serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))?;
+    let mutated = fs::read_to_string(workspace.root.join(".cargo/mutants.toml"))?;
+    let critical = list_globs(&mutated);
+    for (group, lines) in [
+        ("critical code (the files in .cargo/mutants.toml)", sum_lines(&report, &workspace.root, &critical)?),
+        ("all crates", sum_lines(&report, &workspace.root, &["crates/**"])?),
+        ("xtask", sum_lines(&report, &workspace.root, &["xtask/**"])?),
+    ] {
+        println!("{group}: {} of {} lines", lines.percentage(), lines.total);
+    }
+    Ok(())
+}
+
+impl Lines {
+    /// Returns the executed share with one decimal, rounded down.
+    fn percentage(&self) -> String {
+        let permille = self.executed.saturating_mul(1_000).checked_div(self.total).unwrap_or(0);
+        format!("{}.{} %", permille / 10, permille % 10)
+    }
+}
+
+/// Returns the globs of files that cargo-mutants changes.
+fn list_globs(configuration: &str) -> Vec<&str> {
+    let quoted = configuration.lines().filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+    quoted.filter(|glob| glob.starts_with("crates/")).collect()
+}
+
+/// Sums the lines of the files that match one of the globs, which are paths, or folders followed by `/**`.
+fn sum_lines(report: &Value, root: &Path, globs: &[&str]) -> Result<Lines> {
+    let files =
+        report.pointer("/data/0/files").and_then(Value::as_array).context("no files in the report")?;
+    let mut sum = Lines::default();
+    for file in files {
+        let name = string_field(file, "filename")?;
+        let Ok(path) = Path::new(&name).strip_prefix(root) else { continue };
+        let is_match = |glob: &&str| path.starts_with(glob.strip_suffix("/**").unwrap_or(glob));
+        if globs.iter().any(is_match) {
+            let count = |kind: &str| file.pointer(&format!("/summary/lines/{kind}")).and_then(Value::as_u64);
+            sum.total += count("count").with_context(|| format!("no number of lines of {name}"))?;
+            sum.executed += count("covered").with_context(|| format!("no executed lines of {name}"))?;
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_summed_by_group() {
+        let file = |name: &str, count: u64, covered: u64| {
+            let lines = serde_json::json!({"count": count, "covered": covered});
+            serde_json::json!({"filename": name, "summary": {"lines": lines}})
+        };
+        let files = [
+            file("/w/crates/a/src/money/points.rs", 100, 99),
+            file("/w/crates/a/src/overrides.rs", 20, 20),
+            file("/w/crates/a/src/other.rs", 40, 10),
+            file("/rustc/library/core.rs", 7, 0),
+        ];
+        let report = serde_json::json!({"data": [{"files": files}]});
+        let sum = |globs: &[&str]| sum_lines(&report, Path::new("/w"), globs).unwrap();
+        let critical = sum(&["crates/a/src/money/**", "crates/a/src/overrides.rs"]);
+        assert_eq!(critical, Lines { total: 120, executed: 119 });
+        assert_eq!(critical.percentage(), "99.1 %");
+        assert_eq!(sum(&["crates/**"]), Lines { total: 160, executed: 129 });
+        assert_eq!(sum(&["xtask/**"]).percentage(), "0.0 %");
+    }
+
+    #[test]
+    fn the_globs_of_mutated_files_are_read() {
+        let configuration = include_str!("../../.cargo/mutants.toml");
+        let globs = list_globs(configuration);
+        assert_eq!(globs.len(), configuration.matches("\"crates/").count());
+        assert!(globs.contains(&"crates/domain/src/money/**"), "{globs:?}");
+    }
+}
