@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: which share of the lines the tests execute.
+//! `cargo xtask coverage`: the line coverage of all tests.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::workspace::{Workspace, run_command, string_field};
+use crate::workspace::{Workspace, remove_variables_of_cargo, run_command, string_field};
 
-/// Clears earlier records, runs all tests with instrumentation, and writes the report to the file `$REPORT`.
+/// Deletes earlier profiles, runs all tests with instrumentation, and writes the report to the file `$REPORT`.
 const SCRIPT: &str = r#"set -e
 environment="$(cargo llvm-cov show-env --export-prefix)"
 eval "$environment"
-cargo llvm-cov clean --workspace --profraw-only
+cargo llvm-cov clean --profraw-only
 cargo run --quiet --locked --package xtask -- test --postgres-tls
 cargo llvm-cov report --json --summary-only --output-path "$REPORT"
 "#;
 
-/// Run all tests with instrumentation, and print which share of the lines they execute
+/// Measure the line coverage of all tests
 ///
-/// Needs cargo-llvm-cov and the component llvm-tools of the toolchain. Builds in a folder of target/. Takes about 15
-/// minutes on two cores. A service that a test kills records nothing, so the figures are lower bounds.
+/// Needs cargo-llvm-cov and the component llvm-tools of the toolchain. Builds in target/coverage. Takes about 15
+/// minutes on two cores. A service that a test kills records nothing, so the percentages are lower bounds.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Only print the report of the last run
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Lines {
     total: u64,
-    executed: u64,
+    covered: u64,
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -42,6 +42,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if !arguments.last {
         let mut script = Command::new("sh");
         script.args(["-c", SCRIPT]).current_dir(&workspace.root);
+        remove_variables_of_cargo(&mut script);
         run_command(script.env("CARGO_TARGET_DIR", &target).env("REPORT", &file))?;
     }
     let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
@@ -59,9 +60,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 impl Lines {
-    /// Returns the executed share with one decimal, rounded down.
+    /// Returns the covered share with one decimal, rounded down.
     fn percentage(&self) -> String {
-        let permille = self.executed.saturating_mul(1_000).checked_div(self.total).unwrap_or(0);
+        let permille = self.covered.saturating_mul(1_000).checked_div(self.total).unwrap_or(0);
         format!("{}.{} %", permille / 10, permille % 10)
     }
 }
@@ -84,7 +85,7 @@ fn sum_lines(report: &Value, root: &Path, globs: &[&str]) -> Result<Lines> {
         if globs.iter().any(is_match) {
             let count = |kind: &str| file.pointer(&format!("/summary/lines/{kind}")).and_then(Value::as_u64);
             sum.total += count("count").with_context(|| format!("no number of lines of {name}"))?;
-            sum.executed += count("covered").with_context(|| format!("no executed lines of {name}"))?;
+            sum.covered += count("covered").with_context(|| format!("no covered lines of {name}"))?;
         }
     }
     Ok(sum)
@@ -109,9 +110,9 @@ mod tests {
         let report = serde_json::json!({"data": [{"files": files}]});
         let sum = |globs: &[&str]| sum_lines(&report, Path::new("/w"), globs).unwrap();
         let critical = sum(&["crates/a/src/money/**", "crates/a/src/overrides.rs"]);
-        assert_eq!(critical, Lines { total: 120, executed: 119 });
+        assert_eq!(critical, Lines { total: 120, covered: 119 });
         assert_eq!(critical.percentage(), "99.1 %");
-        assert_eq!(sum(&["crates/**"]), Lines { total: 160, executed: 129 });
+        assert_eq!(sum(&["crates/**"]), Lines { total: 160, covered: 129 });
         assert_eq!(sum(&["xtask/**"]).percentage(), "0.0 %");
     }
 

@@ -47,12 +47,23 @@ pub(crate) struct ServerDatabase {
     pub(crate) server_process_id: u32,
 }
 
+/// How a cluster is created.
+struct Options<'a> {
+    settings: &'static [&'static str],
+    environment: Vec<(&'static str, String)>,
+    /// The folder for the data of the cluster, which may already contain one; `None` for a temporary folder.
+    files: Option<&'a Path>,
+    temporary: PathBuf,
+    is_removed_by_watchdog: bool,
+}
+
 /// How the server of a cluster is started.
 struct ServerLaunch {
     binaries: Binaries,
     owner: Option<Owner>,
     data: PathBuf,
     settings: &'static [&'static str],
+    environment: Vec<(&'static str, String)>,
 }
 
 /// The user and group that the server runs as; PostgreSQL refuses to run as root.
@@ -65,33 +76,36 @@ pub(crate) struct Owner {
 impl Cluster {
     /// Starts a cluster for tests, without durability.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &TEST_SETTINGS, None, &temporary_folder(), true)
+        let options =
+            Options { settings: &TEST_SETTINGS, temporary: temporary_folder(), ..Options::durable() };
+        Self::start_with(workspace, options)
     }
 
     /// Starts a cluster with durable commits.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), true)
+        Self::start_with(workspace, Options::durable())
     }
 
-    /// Starts a cluster with durable commits, whose server can be restarted. Its folder remains if this process is
-    /// killed.
-    pub(crate) fn start_restartable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), false)
+    /// Starts a cluster with durable commits, whose server has additional variables in its environment and can be
+    /// restarted. Its folder remains if this process is killed.
+    pub(crate) fn start_restartable(
+        workspace: &Workspace,
+        environment: Vec<(&'static str, String)>,
+    ) -> Result<Self> {
+        Self::start_with(
+            workspace,
+            Options { environment, is_removed_by_watchdog: false, ..Options::durable() },
+        )
     }
 
     /// Starts a cluster with durable commits in a persistent folder, which may contain one already.
     pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
-        Self::start_with(workspace, &DURABLE_SETTINGS, Some(files), &std::env::temp_dir(), true)
+        Self::start_with(workspace, Options { files: Some(files), ..Options::durable() })
     }
 
-    fn start_with(
-        workspace: &Workspace,
-        settings: &'static [&'static str],
-        files: Option<&Path>,
-        temporary: &Path,
-        is_removed_by_watchdog: bool,
-    ) -> Result<Self> {
-        let (folder, owner) = new_folder_in(temporary)?;
+    fn start_with(workspace: &Workspace, options: Options<'_>) -> Result<Self> {
+        let Options { settings, environment, files, temporary, is_removed_by_watchdog } = options;
+        let (folder, owner) = new_folder_in(&temporary)?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
         if owner.is_some() {
             binaries = binaries.reachable_by_others(folder.path())?;
@@ -102,7 +116,7 @@ impl Cluster {
         }
 
         let psql = binaries.program_path("psql");
-        let launch = ServerLaunch { binaries, owner, data, settings };
+        let launch = ServerLaunch { binaries, owner, data, settings, environment };
         let removed = is_removed_by_watchdog.then_some(folder.path());
         let server = launch.start_server(folder.path(), removed)?;
         Ok(Self { server, launch, folder, psql })
@@ -160,13 +174,25 @@ impl Cluster {
     }
 }
 
+impl Options<'_> {
+    fn durable() -> Self {
+        Self {
+            settings: &DURABLE_SETTINGS,
+            environment: Vec::new(),
+            files: None,
+            temporary: std::env::temp_dir(),
+            is_removed_by_watchdog: true,
+        }
+    }
+}
+
 impl ServerLaunch {
     /// Starts the server with its socket in `folder`, and waits until it is ready. Its watchdog removes `removed`.
     fn start_server(&self, folder: &Path, removed: Option<&Path>) -> Result<ProcessGuard> {
-        let Self { binaries, owner, data, settings } = self;
+        let Self { binaries, owner, data, settings, environment } = self;
         let (log, pid_file) = (folder.join("log"), data.join("postmaster.pid"));
         let mut command = command_as_owner(&binaries.program_path("postgres"), *owner, folder);
-        command.arg("-D").arg(data).arg("-k").arg(folder);
+        command.envs(environment.iter().cloned()).arg("-D").arg(data).arg("-k").arg(folder);
         for setting in COMMON_SETTINGS.iter().chain(*settings) {
             command.args(["-c", setting]);
         }

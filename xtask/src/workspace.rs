@@ -141,15 +141,19 @@ pub(crate) fn list_subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn clean_cargo_command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // Cargo sets these variables for this crate. If they were passed on, build scripts such as ring's would run again,
-    // and their dependents would be recompiled, at each change between `cargo xtask …` and `cargo …`.
+    remove_variables_of_cargo(&mut command);
+    command
+}
+
+/// Removes the variables that cargo sets for this crate. If they were passed on, build scripts such as ring's would run
+/// again, and their dependents would be recompiled, at each change between `cargo xtask …` and `cargo …`.
+pub(crate) fn remove_variables_of_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
             command.env_remove(name);
         }
     }
-    command
 }
 
 fn program_name(command: &Command) -> String {

@@ -37,6 +37,9 @@ pub use crate::failpoint::{
 pub use crate::migrations::{LockRetryPolicy, Migration};
 pub use deliveries::StoredDelivery;
 
+/// Resets a session to its state after diesel has opened it.
+const RESET_SESSION: &str = "RESET ALL; DISCARD TEMP; SET TIME ZONE 'UTC'; SET CLIENT_ENCODING TO 'UTF8'";
+
 /// A step of a query plan in SQLite.
 #[derive(QueryableByName)]
 struct SqliteStep {
@@ -64,8 +67,8 @@ enum Location {
     },
     Server {
         name: String,
-        /// A session that the helpers of this type use one after the other, because each new session costs the
-        /// server several milliseconds, and the URL with which it was opened.
+        /// The URL and the session opened with it. The helpers of this type reuse the session, because opening one
+        /// takes several milliseconds.
         session: Mutex<Option<(String, PgConnection)>>,
     },
     /// Another process created it and deletes it.
@@ -160,12 +163,19 @@ fn create_database(name: &str, template: Option<&str>) {
     execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
 }
 
-/// Ends the sessions of a database, and returns when they have ended. `DROP DATABASE ... WITH (FORCE)` would check this
-/// only every 100 ms.
+/// Ends the sessions of a database, and waits for their end. `DROP DATABASE ... WITH (FORCE)` would check this only
+/// every 100 ms.
 fn end_sessions(name: &str) -> QueryResult<()> {
     execute_on_server(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    ))?;
+    wait_for_end_of_sessions(name)
+}
+
+/// Waits up to a second until the sessions of a database have ended, and with them their reports of statistics.
+fn wait_for_end_of_sessions(name: &str) -> QueryResult<()> {
+    execute_on_server(&format!(
         "DO $$ BEGIN
-            PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}';
             FOR attempt IN 1..1000 LOOP
                 EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}');
                 PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
@@ -219,7 +229,7 @@ impl TestDatabase {
             Location::Server { name: template, session } => {
                 record_database("postgres");
                 if session.lock().take().is_some() {
-                    end_sessions(template).expect("a template without sessions");
+                    wait_for_end_of_sessions(template).expect("a template without sessions");
                 }
                 let name = next_database_name();
                 create_database(&name, Some(template.as_str()));
@@ -303,7 +313,7 @@ impl TestDatabase {
         counted.unwrap_or_else(|e| panic!("{from:?}: {e}"))
     }
 
-    /// The query plan of a statement, one line per step. The plan does not depend on the values of the
+    /// The query plan of a statement in a new session, one line per step. The plan does not depend on the values of the
     /// parameters.
     pub fn query_plan(&self, statement: &str) -> Vec<String> {
         #[derive(QueryableByName)]
@@ -353,7 +363,18 @@ impl TestDatabase {
             .collect()
     }
 
-    /// Runs SQL that bypasses the service, to simulate damage.
+    /// The deadlocks in this database since it was created. All sessions must have been closed: they report their
+    /// counts at the end.
+    pub fn count_deadlocks(&self) -> i64 {
+        let Location::Server { name, session } = &self.home else { return 0 };
+        drop(session.lock().take());
+        wait_for_end_of_sessions(name).expect("the test server");
+        self.count_rows(
+            "pg_stat_database AS d, generate_series(1, d.deadlocks) WHERE d.datname = current_database()",
+        )
+    }
+
+    /// Runs SQL that bypasses the service, to simulate damage. It must not leave a transaction open.
     pub fn execute_sql(&self, sqlite: &str, postgres: &str) {
         match self.database_url() {
             DatabaseUrl::Sqlite(path) => execute_on_file(&path, sqlite),
@@ -363,14 +384,16 @@ impl TestDatabase {
         }
     }
 
-    /// Uses the kept session, or a new one if none is open for this URL or another thread uses it.
+    /// Calls `run` with the kept session, or with a new one if none is open for this URL or another thread is using it.
+    /// Settings and temporary tables of an earlier use are reset. Defaults of the database that changed after the
+    /// session was opened do not apply.
     fn use_session<T>(&self, url: &str, run: impl FnOnce(&mut PgConnection) -> T) -> T {
         let kept = match &self.home {
             Location::Server { session, .. } => Some(session),
             Location::Folder { .. } | Location::OfAnotherProcess => None,
         };
         let open = kept.and_then(|session| session.lock().take()).and_then(|(opened_with, mut conn)| {
-            let is_usable = opened_with == url && conn.batch_execute("RESET ALL; DISCARD TEMP").is_ok();
+            let is_usable = opened_with == url && conn.batch_execute(RESET_SESSION).is_ok();
             is_usable.then_some(conn)
         });
         let mut conn = open.unwrap_or_else(|| PgConnection::establish(url).expect("the database"));

@@ -16,10 +16,14 @@ use crate::size::create_users;
 use crate::support::{LedgerFixture, on_each_database};
 
 const SEAL_TIMEOUT: Duration = Duration::from_secs(30);
-const USER_COUNT: usize = 2_500;
+/// With the owner of the company, enough receivers for three steps.
+pub const USER_COUNT: usize = 2_500;
+pub const POINTS_PER_RECEIVER: i64 = 3;
 
-fn begin_distribution(fixture: &LedgerFixture) -> Result<Distribution, Refusal> {
-    fixture.distribute_points(WalletType::Peer, 3, fixture.all_recipients(WalletType::Peer))
+/// Starts a distribution to all users.
+pub fn begin_distribution(fixture: &LedgerFixture) -> Result<Distribution, Refusal> {
+    let recipients = fixture.all_recipients(WalletType::Peer);
+    fixture.distribute_points(WalletType::Peer, POINTS_PER_RECEIVER, recipients)
 }
 
 /// Executes the next step only, as if the process ended afterwards.

@@ -31,7 +31,7 @@ use super::sql::SqlClient;
 use super::subject::Subject;
 use crate::measurement::percentiles::to_f64;
 use crate::measurement::service::Database;
-use crate::postgres::{Cluster, ServerDatabase};
+use crate::postgres::{Cluster, ServerDatabase, new_folder};
 
 const DATABASE: &str = "faults";
 /// How long the load runs before a fault. The first second is not measured.
@@ -81,9 +81,14 @@ struct Rounds {
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let (folder, receiver) = (temporary_folder()?, WebhookReceiver::start()?);
     let preloaded = PreloadedFaults::compile(folder.path())?;
-    let cluster = match setup.database {
-        Database::Sqlite => None,
-        Database::Postgres => Some(Cluster::start_restartable(setup.workspace)?),
+    let (server_folder, _owner) = new_folder()?; // PostgreSQL's user can read it
+    let (cluster, disk_of_server) = match setup.database {
+        Database::Sqlite => (None, None),
+        Database::Postgres => {
+            let disk = PreloadedFaults::compile(server_folder.path())?;
+            let cluster = Cluster::start_restartable(setup.workspace, disk.environment().into())?;
+            (Some(cluster), Some(disk))
+        }
     };
     let proxy = cluster.as_ref().map(start_proxy).transpose()?;
     let database = proxy
@@ -103,7 +108,8 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let targets = FaultTargets {
         cluster: cluster.as_ref(),
         proxy: proxy.as_ref(),
-        preloaded: &preloaded,
+        clock: &preloaded,
+        disk: disk_of_server.as_ref().unwrap_or(&preloaded),
         receiver: &receiver,
     };
     let (mut events, mut rounds) = (EventLog::new(&receiver), Rounds::default());

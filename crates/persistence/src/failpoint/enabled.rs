@@ -65,9 +65,10 @@ pub enum Fault {
     FailsAfter { passes: usize, error: InjectedError },
     /// On average, this percentage of the passes fails.
     FailsSometimes { percent: u8, error: InjectedError },
-    /// The next pass panics.
-    Panics,
-    /// Each pass after `passes` others calls `kill`, which ends the process as `kill -9` does, or returns to continue.
+    /// The pass after `passes` others panics.
+    PanicsAfter { passes: usize },
+    /// From the pass after `passes` others on, each pass calls `kill`, which either ends the process as `kill -9` does,
+    /// or returns, and the pass continues.
     Kills { passes: usize, kill: fn() },
 }
 
@@ -136,7 +137,10 @@ pub fn inject(name: &str, fault: Fault) -> Result<(), String> {
             fail::cfg(name, &format!("{passes}*off->1*{}->off", returns(error)))
         }
         Fault::FailsSometimes { percent, error } => fail::cfg(name, &format!("{percent}%{}", returns(error))),
-        Fault::Panics => fail::cfg(name, "1*panic(injected panic)->off"),
+        Fault::PanicsAfter { passes: 0 } => fail::cfg(name, "1*panic(injected panic)->off"),
+        Fault::PanicsAfter { passes } => {
+            fail::cfg(name, &format!("{passes}*off->1*panic(injected panic)->off"))
+        }
         Fault::Kills { passes, kill } => {
             let remaining = std::sync::atomic::AtomicUsize::new(passes);
             fail::cfg_callback(name, move || {

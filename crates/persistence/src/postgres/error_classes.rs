@@ -17,7 +17,10 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
         "shutting down",
         "starting up",
         "SSL SYSCALL",
-        "No space left on device", // the server's disk is full: writes succeed again once there is room
+        // The server's disk is full or faulty: writes succeed again once there is room or it is repaired.
+        "No space left on device",
+        "could not extend file",
+        "could not write",
     ];
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
@@ -53,10 +56,16 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_unavailable() {
-        let message = "could not extend file \"base/16384/16385\": No space left on device".to_owned();
-        let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message));
-        assert!(matches!(classify_error(&error), StoreError::Unavailable(_)));
+    fn a_full_or_faulty_disk_is_unavailable() {
+        for message in [
+            "could not extend file \"base/16384/16385\": No space left on device",
+            "could not extend file \"base/16384/16385\": wrote only 4096 of 8192 bytes at block 7",
+            "could not create file \"base/16384/16385.1\": No space left on device",
+            "could not write block 7 of base/16384/16385: Input/output error",
+        ] {
+            let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()));
+            assert!(matches!(classify_error(&error), StoreError::Unavailable(_)), "{message}");
+        }
     }
 
     #[test]

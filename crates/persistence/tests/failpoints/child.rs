@@ -51,11 +51,13 @@ pub fn run_passing_child(test: &str, task: &[(&str, &str)]) -> String {
     text
 }
 
-/// Runs a test in a child process, which must be killed.
-pub fn run_killed_child(test: &str, task: &[(&str, &str)]) {
+/// Runs a test in a child process, which must be killed. Returns its standard output.
+pub fn run_killed_child(test: &str, task: &[(&str, &str)]) -> String {
     let output = run_child(test, task);
-    let streams = [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
+    let streams = [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream).into_owned());
     assert_eq!(output.status.signal(), Some(9), "{task:?} was not killed:\n{}", streams.join("\n"));
+    let [printed, _errors] = streams;
+    printed
 }
 
 /// Ends this process as `kill -9` does.

@@ -2,15 +2,13 @@
 
 use std::cell::Cell;
 
-use guerdon_persistence::testing::{
-    Failpoint, Fault, InjectedError, Place, TestDatabase, clear_all, hit_counts, inject,
-};
+use guerdon_persistence::testing::{Failpoint, Fault, InjectedError, Place, clear_all, inject};
 
 use super::child::{received_task, run_passing_child};
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
-use super::{failpoints_at, survivable_faults};
-use crate::support::{FixtureIds, LedgerFixture, create_database};
+use super::{Template, count_hits, failpoints_at, survivable_faults};
+use crate::support::{LedgerFixture, create_database};
 
 pub const PLACES_ON_SQLITE: [Place; 2] = [Place::Command, Place::CommandOnSqlite];
 pub const PLACES_ON_POSTGRES: [Place; 2] = [Place::Command, Place::CommandOnPostgres];
@@ -24,51 +22,50 @@ fn check_fault(
 ) -> bool {
     let run = Run::prepare(fixture, users, tag, size, mix);
     let mut acknowledged = Acknowledged::new();
-    let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
     let hits_before = Cell::new(0);
     let start = || {
-        hits_before.set(hits());
+        hits_before.set(count_hits(failpoint));
         inject(failpoint, fault).unwrap();
     };
     run.execute(&start, &mut |key, body| {
         acknowledged.insert(key.to_owned(), body.to_owned());
     });
-    let hits = hits() - hits_before.get();
+    let hits = count_hits(failpoint) - hits_before.get();
     clear_all();
     run.retry_and_check(&acknowledged);
     match fault {
-        Fault::FailsAfter { passes, .. } => hits > passes,
+        Fault::FailsAfter { passes, .. } | Fault::PanicsAfter { passes } => hits > passes,
         _ => hits > 0,
     }
 }
 
-/// A database with users. No connection to it is open, so that it can be copied.
-struct Template {
-    database: TestDatabase,
-    ids: FixtureIds,
+/// A database with the users of the commands.
+struct TemplateWithUsers {
+    template: Template,
     users: String,
 }
 
-impl Template {
+impl TemplateWithUsers {
     fn create(is_embedded: bool) -> Self {
         let fixture = LedgerFixture::new(create_database(is_embedded));
-        let (ids, users) = (fixture.fixture_ids(), Users::create(&fixture, "all").to_text());
-        Self { database: fixture.close(), ids, users }
+        let users = Users::create(&fixture, "all").to_text();
+        Self { template: Template::close(fixture), users }
     }
 
     fn open_copy(&self) -> (LedgerFixture, Users) {
-        let fixture = LedgerFixture::reopen(self.database.duplicate(), &self.ids, 1);
-        (fixture, Users::from_text(&self.users))
+        (self.template.open_copy(), Users::from_text(&self.users))
     }
 }
 
-fn check_failpoint(failpoint: &Failpoint, template: &Template) -> usize {
+fn check_failpoint(failpoint: &Failpoint, template: &TemplateWithUsers) -> usize {
     let (fixture, users) = template.open_copy();
     let mut cases = 0;
     for fault in survivable_faults(failpoint) {
         // In a full batch, one kind of error is enough.
-        let is_typical =
-            matches!(fault, Fault::Panics | Fault::FailsAfter { error: InjectedError::Broken, .. });
+        let is_typical = matches!(
+            fault,
+            Fault::PanicsAfter { .. } | Fault::FailsAfter { error: InjectedError::Broken, .. }
+        );
         for size in Size::ALL.into_iter().filter(|size| is_typical || *size == Size::OneCommand) {
             let tag = format!("{cases}");
             let users = users.with_unchanged_objects(&fixture, &tag);
@@ -83,7 +80,7 @@ fn check_failpoint(failpoint: &Failpoint, template: &Template) -> usize {
 
 /// Injects an error at the first statement, then at the second, and so on, until a run has fewer statements. Returns
 /// the number of statements.
-fn check_each_statement(template: &Template) -> usize {
+fn check_each_statement(template: &TemplateWithUsers) -> usize {
     let (fixture, users) = template.open_copy();
     let check = |passes: usize| {
         let tag = format!("statement-{passes}");
@@ -100,7 +97,7 @@ fn child_checks_errors_and_panics_of_commands() {
     let is_embedded = task["database"] == "sqlite";
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };
     let failpoints = failpoints_at(&places);
-    let template = Template::create(is_embedded);
+    let template = TemplateWithUsers::create(is_embedded);
     let cases: usize = failpoints.iter().map(|failpoint| check_failpoint(failpoint, &template)).sum();
     let statements = check_each_statement(&template);
     assert!(statements > 50, "{statements}");

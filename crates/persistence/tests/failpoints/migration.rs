@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use guerdon_persistence::testing::{
     Fault, InjectedError, LockRetryPolicy, Migration, Place, TestDatabase, clear_all, execute_on_file,
-    hit_counts, inject, migrate_with,
+    inject, migrate_with,
 };
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
-use super::{catch_failure, failpoints_at, survivable_faults};
+use super::{catch_failure, count_hits, failpoints_at, survivable_faults};
 use crate::support::create_database;
 
 /// The test that the killed child processes run.
@@ -87,12 +87,11 @@ fn check_steps(is_embedded: bool) -> usize {
         let later = |passes| Fault::FailsAfter { passes, error: InjectedError::Broken };
         for fault in survivable_faults(failpoint).into_iter().chain([later(1), later(2)]) {
             remove_everything(&database);
-            let hits = || hit_counts().get(failpoint.name).copied().unwrap_or_default();
-            let hits_before = hits();
+            let hits_before = count_hits(failpoint.name);
             inject(failpoint.name, fault).unwrap();
             catch_failure(|| migrate_with(&url, &known, RETRIES));
             clear_all();
-            assert!(hits() > hits_before, "{} was not passed", failpoint.name);
+            assert!(count_hits(failpoint.name) > hits_before, "{} was not passed", failpoint.name);
             migrate_with(&url, &known, RETRIES).unwrap();
             assert_eq!(database.count_rows(COMPLETE), 4, "{}: {fault:?}", failpoint.name);
             assert_eq!(migrate_with(&url, &known, RETRIES).unwrap(), [""; 0]);

@@ -21,18 +21,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use guerdon_persistence::testing::{
-    FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Place, covers_postgres, covers_sqlite,
+    FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Place, TestDatabase, covers_postgres,
+    covers_sqlite, hit_counts,
 };
 
-use crate::support::LedgerFixture;
+use crate::support::{FixtureIds, LedgerFixture};
 
 /// The faults of a failpoint that do not end the process.
 fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
     if !failpoint.has_error {
-        return vec![Fault::Panics];
+        return vec![Fault::PanicsAfter { passes: 0 }];
     }
     let mut faults = vec![
-        Fault::Panics,
+        Fault::PanicsAfter { passes: 0 },
         Fault::EachFails(InjectedError::Broken),
         Fault::FailsAfter { passes: 0, error: InjectedError::Broken },
         Fault::FailsAfter { passes: 0, error: InjectedError::Unavailable },
@@ -51,6 +52,11 @@ fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
     faults
 }
 
+/// How often a failpoint was passed since the process started.
+fn count_hits(failpoint: &str) -> usize {
+    hit_counts().get(failpoint).copied().unwrap_or_default()
+}
+
 fn failpoints_at(places: &[Place]) -> Vec<&'static Failpoint> {
     FAILPOINTS.iter().filter(|failpoint| places.contains(&failpoint.place)).collect()
 }
@@ -62,6 +68,22 @@ fn catch_failure<T, E>(work: impl FnOnce() -> Result<T, E>) -> Option<T> {
 
 fn count_rows(fixture: &LedgerFixture, from: &str) -> usize {
     usize::try_from(fixture.database.count_rows(from)).unwrap()
+}
+
+/// A database to which no connection is open, so that it can be copied.
+struct Template {
+    database: TestDatabase,
+    ids: FixtureIds,
+}
+
+impl Template {
+    fn close(fixture: LedgerFixture) -> Self {
+        Self { ids: fixture.fixture_ids(), database: fixture.close() }
+    }
+
+    fn open_copy(&self) -> LedgerFixture {
+        LedgerFixture::reopen(self.database.duplicate(), &self.ids, 1)
+    }
 }
 
 /// The databases of this run.

@@ -7,12 +7,12 @@ use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{EmailAddress, SingleLine};
 use guerdon_persistence::testing::{
-    FAILPOINTS, Failpoint, Fault, Place, clear_all, covers_sqlite, create_sqlite, hit_counts, inject,
+    FAILPOINTS, Failpoint, Fault, Place, clear_all, covers_sqlite, create_sqlite, inject,
 };
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
-use super::survivable_faults;
+use super::{count_hits, count_rows, survivable_faults};
 use crate::support::LedgerFixture;
 
 /// The failpoint that is passed only by a unit that joins another one's commit.
@@ -21,19 +21,17 @@ const JOINED: &str = "sqlite.savepoint";
 /// The failpoint after a commit: its units have taken effect, but their callers get an error.
 const COMMITTED: &str = "sqlite.committed";
 
+/// What the killed child prints before each pair of units.
+const PAIR: &str = "pair ";
+
 /// The hits of `JOINED` before the two units that share a commit.
 static JOINED_BEFORE: AtomicUsize = AtomicUsize::new(0);
 
-/// The failpoints that two units of work pass after they share a commit.
-fn passed_failpoints() -> impl Iterator<Item = &'static Failpoint> {
-    let is_of_commit = |failpoint: &Failpoint| ["sqlite.commit", COMMITTED].contains(&failpoint.name);
+/// The failpoints of a shared commit: of the savepoint, of its release, and of the commit itself.
+fn shared_commit_failpoints() -> impl Iterator<Item = &'static Failpoint> {
     FAILPOINTS
         .iter()
-        .filter(move |failpoint| failpoint.place == Place::SharedCommit || is_of_commit(failpoint))
-}
-
-fn count_hits(failpoint: &str) -> usize {
-    hit_counts().get(failpoint).copied().unwrap_or_default()
+        .filter(|point| point.place == Place::SharedCommit || point.name.starts_with("sqlite.commit"))
 }
 
 /// Whether the second of the two units has joined the commit of the first one.
@@ -91,9 +89,9 @@ fn check_fault(fixture: &LedgerFixture, tag: &str, failpoint: &str, fault: Fault
     let is_committed = failpoint == COMMITTED;
     let added = fixture.database.count_rows("users") - before;
     assert_eq!((ended, added), ((false, false), if is_committed { 2 } else { 0 }), "{failpoint}: {fault:?}");
-    // The users that exist already are refused.
-    let (first, second) = run_two_units(fixture, tag, &|| ());
-    assert!(first != is_committed && second != is_committed, "{failpoint}: {fault:?}");
+    // If the first run was committed, its users exist, so the second run is refused.
+    let ended = run_two_units(fixture, tag, &|| ());
+    assert_eq!(ended, (!is_committed, !is_committed), "{failpoint}: {fault:?}");
     assert_eq!(fixture.database.count_rows("users") - before, 2);
     Some(())
 }
@@ -102,7 +100,7 @@ fn check_fault(fixture: &LedgerFixture, tag: &str, failpoint: &str, fault: Fault
 fn child_checks_shared_commits() {
     let Some(_task) = received_task() else { return };
     let fixture = LedgerFixture::new(create_sqlite());
-    for failpoint in passed_failpoints() {
+    for failpoint in shared_commit_failpoints() {
         for (number, fault) in survivable_faults(failpoint).into_iter().enumerate() {
             let mut tries = 0..100;
             let mut next_tag = || Some(format!("{}-{number}-{}", failpoint.name, tries.next()?));
@@ -113,7 +111,7 @@ fn child_checks_shared_commits() {
 }
 
 #[test]
-fn a_fault_in_a_shared_commit_applies_to_all_of_its_units() {
+fn after_a_fault_in_a_shared_commit_all_of_its_units_are_kept_or_none() {
     if covers_sqlite() {
         run_passing_child("failpoints::shared_commit::child_checks_shared_commits", &[]);
     }
@@ -125,6 +123,7 @@ fn child_is_killed_in_a_shared_commit() {
     let fixture = open_fixture(&task["url"], &task["ids"], "1");
     let fault = Fault::Kills { passes: 0, kill: kill_if_shared };
     for number in 0..100 {
+        println!("{PAIR}{number}");
         run_two_units(&fixture, &number.to_string(), &|| inject(&task["failpoint"], fault).unwrap());
         clear_all(); // the two units did not share a commit
     }
@@ -132,19 +131,21 @@ fn child_is_killed_in_a_shared_commit() {
 }
 
 #[test]
-fn a_kill_in_a_shared_commit_applies_to_all_of_its_units() {
+fn after_a_kill_in_a_shared_commit_all_of_its_units_are_kept_or_none() {
     if !covers_sqlite() {
         return;
     }
-    for failpoint in passed_failpoints() {
+    for failpoint in shared_commit_failpoints() {
         let fixture = LedgerFixture::new(create_sqlite());
         let ids = ids_to_text(&fixture.fixture_ids());
         let database = fixture.close();
         let task = [("url", database.url.as_str()), ("ids", &ids), ("failpoint", failpoint.name)];
-        run_killed_child("failpoints::shared_commit::child_is_killed_in_a_shared_commit", &task);
+        let child = "failpoints::shared_commit::child_is_killed_in_a_shared_commit";
+        let printed = run_killed_child(child, &task);
+        let pairs_before = printed.lines().filter(|line| line.contains(PAIR)).count() - 1;
         let reopened = open_fixture(&database.url, &ids, "2");
-        // The owner, and two users for each pair that ended before.
-        assert_eq!(reopened.database.count_rows("users") % 2, 1, "{}", failpoint.name);
+        let committed = pairs_before + usize::from(failpoint.name == COMMITTED);
+        assert_eq!(count_rows(&reopened, "users"), 1 + 2 * committed, "{}", failpoint.name); // and the owner
         assert_eq!(reopened.audit_ledger(), []);
     }
 }

@@ -136,11 +136,7 @@ pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
 fn test_and_audit(fixture: LedgerFixture, test: &impl Fn(&LedgerFixture)) {
     test(&fixture);
     assert_eq!(fixture.audit_ledger(), [], "on {}", fixture.database.url);
-    let database = fixture.close(); // sessions report their counts when they are closed
-    if !database.is_embedded() {
-        let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
-        assert_eq!(database.count_rows(deadlocked), 0, "deadlocks despite retries");
-    }
+    assert_eq!(fixture.close().count_deadlocks(), 0, "deadlocks despite retries");
 }
 
 /// Creates a database of either kind.

@@ -44,7 +44,10 @@ pub(super) enum Fault {
 pub(super) struct FaultTargets<'a> {
     pub(super) cluster: Option<&'a Mutex<Cluster>>,
     pub(super) proxy: Option<&'a DatabaseProxy>,
-    pub(super) preloaded: &'a PreloadedFaults,
+    /// For the clock of the service.
+    pub(super) clock: &'a PreloadedFaults,
+    /// For the disk of the database.
+    pub(super) disk: &'a PreloadedFaults,
     pub(super) receiver: &'a WebhookReceiver,
 }
 
@@ -71,6 +74,8 @@ impl Fault {
             Database::Postgres => [Self::CutConnections, Self::RestartedServer, Self::FrozenServer]
                 .into_iter()
                 .chain(connections.map(Self::Connections))
+                // A failed `fsync` stops PostgreSQL, and it cannot start again before the disk is repaired.
+                .chain(disk.into_iter().filter(|fault| *fault != DiskFault::SyncErrors).map(Self::Disk))
                 .collect(),
         };
         specific.into_iter().chain(common).collect()
@@ -106,7 +111,7 @@ impl Fault {
     /// Injects the fault for some seconds, or once if it has no duration, and ends it.
     pub(super) fn inject(self, targets: &FaultTargets<'_>) -> Result<()> {
         let duration = if self == Self::FrozenServer { FREEZE_DURATION } else { DURATION };
-        let FaultTargets { cluster, proxy, preloaded, receiver } = targets;
+        let FaultTargets { cluster, proxy, clock, disk, receiver } = targets;
         let cluster = || {
             let cluster = cluster.context("no PostgreSQL")?;
             anyhow::Ok(cluster.lock().unwrap_or_else(PoisonError::into_inner))
@@ -114,9 +119,9 @@ impl Fault {
         let proxy = || proxy.context("no proxy in front of PostgreSQL");
         match self {
             Self::Disk(fault) => {
-                preloaded.set_disk_fault(Some(fault))?;
+                disk.set_disk_fault(Some(fault))?;
                 std::thread::sleep(duration);
-                preloaded.set_disk_fault(None)
+                disk.set_disk_fault(None)
             }
             Self::Connections(fault) => {
                 let proxy = proxy()?;
@@ -146,8 +151,8 @@ impl Fault {
                 std::thread::sleep(duration);
                 cpu::signal_tree(server, Signal::CONT)
             }
-            Self::ClockAhead => jump_clock(preloaded, 3 * DAY_SECONDS, duration),
-            Self::ClockBehind => jump_clock(preloaded, -DAY_SECONDS, duration),
+            Self::ClockAhead => jump_clock(clock, 3 * DAY_SECONDS, duration),
+            Self::ClockBehind => jump_clock(clock, -DAY_SECONDS, duration),
             Self::SlowReceiver => {
                 receiver.set_default_reply(Reply::Drip(SLOW_RESPONSE));
                 std::thread::sleep(duration);
@@ -158,8 +163,8 @@ impl Fault {
     }
 }
 
-fn jump_clock(preloaded: &PreloadedFaults, seconds: i64, duration: Duration) -> Result<()> {
-    preloaded.set_clock_offset(seconds)?;
+fn jump_clock(clock: &PreloadedFaults, seconds: i64, duration: Duration) -> Result<()> {
+    clock.set_clock_offset(seconds)?;
     std::thread::sleep(duration);
-    preloaded.set_clock_offset(0)
+    clock.set_clock_offset(0)
 }

@@ -1,5 +1,5 @@
-/* Loaded into the service before other libraries. Injects faults into reads and writes of the embedded database, and
-   moves the wall clock. The control file, which is mapped into memory, says which. */
+/* Loaded into the service or into PostgreSQL before other libraries. Injects faults into reads and writes of the
+   database, and moves the wall clock. The control file, which is mapped into memory, says which. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,7 +34,14 @@ __attribute__((constructor)) static void open_control(void) {
     close(file);
 }
 
-/* The current fault of a file; 0 if it does not belong to the database. */
+/* Whether a fault concerns a file: the embedded database with its log, and PostgreSQL's tables and indexes. PostgreSQL
+   stops if it cannot write its log, so the log is only slow. */
+static int is_concerned(const char *path, int64_t fault) {
+    return strstr(path, "/guerdon.db") || strstr(path, "/data/base/")
+        || (fault == SLOW_SYNC && strstr(path, "/data/pg_wal/"));
+}
+
+/* The current fault of a file; 0 if it has none. */
 static int64_t fault_of(int file) {
     char link[32], path[4096];
     if (!control || !control->disk_fault) return 0;
@@ -41,7 +49,7 @@ static int64_t fault_of(int file) {
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length <= 0) return 0;
     path[length] = 0;
-    return strstr(path, "/guerdon.db") ? control->disk_fault : 0;
+    return is_concerned(path, control->disk_fault) ? control->disk_fault : 0;
 }
 
 static int fails_to_write(int file) {
@@ -100,6 +108,30 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
 
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, limit_write(file, count), offset);
+}
+
+ssize_t pwritev(int file, const struct iovec *parts, int count, off_t offset) {
+    return fails_to_write(file) ? -1 : syscall(SYS_pwritev, file, parts, count, offset, 0L);
+}
+
+ssize_t pwritev64(int file, const struct iovec *parts, int count, off64_t offset) {
+    return fails_to_write(file) ? -1 : syscall(SYS_pwritev, file, parts, count, offset, 0L);
+}
+
+ssize_t preadv(int file, const struct iovec *parts, int count, off_t offset) {
+    return fails_to_read(file) ? -1 : syscall(SYS_preadv, file, parts, count, offset, 0L);
+}
+
+ssize_t preadv64(int file, const struct iovec *parts, int count, off64_t offset) {
+    return fails_to_read(file) ? -1 : syscall(SYS_preadv, file, parts, count, offset, 0L);
+}
+
+int posix_fallocate(int file, off_t offset, off_t length) {
+    return fails_to_write(file) ? errno : syscall(SYS_fallocate, file, 0, offset, length) ? errno : 0;
+}
+
+int posix_fallocate64(int file, off64_t offset, off64_t length) {
+    return fails_to_write(file) ? errno : syscall(SYS_fallocate, file, 0, offset, length) ? errno : 0;
 }
 
 int fsync(int file) { return fails_to_sync(file) ? -1 : syscall(SYS_fsync, file); }

