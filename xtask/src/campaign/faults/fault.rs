@@ -74,8 +74,7 @@ impl Fault {
             Database::Postgres => [Self::CutConnections, Self::RestartedServer, Self::FrozenServer]
                 .into_iter()
                 .chain(connections.map(Self::Connections))
-                // A failed `fsync` stops PostgreSQL, and it cannot start again before the disk is repaired.
-                .chain(disk.into_iter().filter(|fault| *fault != DiskFault::SyncErrors).map(Self::Disk))
+                .chain(disk.into_iter().filter(concerns_postgres).map(Self::Disk))
                 .collect(),
         };
         specific.into_iter().chain(common).collect()
@@ -161,6 +160,12 @@ impl Fault {
             }
         }
     }
+}
+
+/// Whether a fault of the disk can be injected into PostgreSQL. After a failed `fsync`, it stops until the disk is
+/// repaired, and its tables are read from its cache.
+fn concerns_postgres(fault: &DiskFault) -> bool {
+    !matches!(fault, DiskFault::SyncErrors | DiskFault::ReadErrors)
 }
 
 fn jump_clock(clock: &PreloadedFaults, seconds: i64, duration: Duration) -> Result<()> {

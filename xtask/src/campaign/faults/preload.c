@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -90,12 +91,18 @@ ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
     return fails_to_read(file) ? -1 : syscall(SYS_pread64, file, bytes, count, offset);
 }
 
+/* Whether a new length needs space. A file can be shortened even on a full disk, and PostgreSQL stops if it cannot. */
+static int is_longer(int file, off64_t length) {
+    struct stat status;
+    return fstat(file, &status) == 0 && length > status.st_size;
+}
+
 int ftruncate(int file, off_t length) {
-    return fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
+    return is_longer(file, length) && fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
 }
 
 int ftruncate64(int file, off64_t length) {
-    return fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
+    return is_longer(file, length) && fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
