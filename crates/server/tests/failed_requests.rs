@@ -243,7 +243,8 @@ fn send_personal_data(service: &TestService, sample: &SampleCompany) -> usize {
 
 #[test]
 fn nothing_that_a_client_sent_is_stored_or_logged() {
-    let settings = [("GUERDON_LOG__REQUESTS", "true"), ("GUERDON_LOG__FORMAT", "json")];
+    let settings =
+        [("GUERDON_LOG__REQUESTS", "true"), ("GUERDON_LOG__FORMAT", "json"), ("GUERDON_LOG__LEVEL", "debug")];
     for_each_database_with(&settings, |service| {
         let sample = SampleCompany::create(service, 1);
         let count = send_personal_data(service, &sample);

@@ -15,11 +15,12 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::{openapi_conformance, wait_until};
 
-/// The service with its own database and data folder.
+/// The service with its own database and data folder. The process is dropped first: while it runs, it replaces the
+/// sessions that the deletion of the database ends.
 pub struct TestService {
+    pub running: ServiceProcess,
     pub database: TestDatabase,
     pub data_dir: TempDir,
-    pub running: ServiceProcess,
     installation: Installation,
 }
 
@@ -85,7 +86,7 @@ impl TestService {
         let settings = database_settings.into_iter().chain(settings.iter().copied());
         let installation = Installation::new(Path::new(&program), data.path(), settings);
         let running = ServiceProcess::start(&installation);
-        Self { database, data_dir: data, running, installation }
+        Self { running, database, data_dir: data, installation }
     }
 
     /// Restarts the service after its process has ended.
