@@ -163,21 +163,23 @@ fn create_database(name: &str, template: Option<&str>) {
     execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
 }
 
-/// Ends the sessions of a database, and waits for their end. `DROP DATABASE ... WITH (FORCE)` would check this only
-/// every 100 ms.
-fn end_sessions(name: &str) -> QueryResult<()> {
+/// Deletes a database. Before, ends its sessions, refuses new ones, and waits: `DROP DATABASE ... WITH (FORCE)` would
+/// check only every 100 ms whether they have ended.
+fn drop_database(name: &str) -> QueryResult<()> {
+    execute_on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
     execute_on_server(&format!(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
     ))?;
-    wait_for_end_of_sessions(name)
+    wait_for_end_of_sessions(name)?;
+    execute_on_server(&format!("DROP DATABASE {name} WITH (FORCE)"))
 }
 
-/// Waits up to a second until the sessions of a database have ended, and with them their reports of statistics.
+/// Waits until the sessions of a database have ended, and with them their reports of statistics. Fails after 10 s.
 fn wait_for_end_of_sessions(name: &str) -> QueryResult<()> {
     execute_on_server(&format!(
         "DO $$ BEGIN
-            FOR attempt IN 1..1000 LOOP
-                EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}');
+            WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}') LOOP
+                ASSERT clock_timestamp() < now() + interval '10 seconds', 'a session does not end';
                 PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
             END LOOP;
         END $$"
@@ -428,8 +430,7 @@ impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let Location::Server { name, session } = &self.home {
             drop(session.lock().take());
-            end_sessions(name).unwrap_or_default();
-            execute_on_server(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap_or_default();
+            drop_database(name).unwrap_or_default();
         }
     }
 }

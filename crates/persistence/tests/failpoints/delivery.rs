@@ -2,7 +2,7 @@
 //! attempt counts once.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use guerdon_domain::ports::{
     ClaimRequest, ClaimedEvent, DeliveryOutcome, Settlement, StoreError, StoreExt as _,
@@ -14,7 +14,9 @@ use uuid::Uuid;
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
-use super::{Template, catch_failure, count_hits, count_rows, failpoints_at, survivable_faults};
+use super::{
+    Template, catch_failure, claim_when_unlocked, count_hits, count_rows, failpoints_at, survivable_faults,
+};
 use crate::deliveries::{create_events, current_time, new_settlement};
 use crate::support::{LedgerFixture, create_database};
 
@@ -63,20 +65,6 @@ fn try_settle(fixture: &LedgerFixture, settlements: &[Settlement]) -> Result<(),
     fixture.store.transaction(|tx| tx.settle_events(settlements))
 }
 
-/// Claims events after a transaction has failed or its process was killed. A claim skips locked events, and PostgreSQL
-/// releases the locks when it notices that the connection is closed, possibly during a claim.
-fn claim_when_unlocked(fixture: &LedgerFixture, number: u64, events: usize) -> Vec<ClaimedEvent> {
-    let deadline = Instant::now() + LEASE;
-    let mut claimed = Vec::new();
-    loop {
-        claimed.extend(try_claim(fixture, number).unwrap());
-        if claimed.len() >= events || Instant::now() > deadline {
-            return claimed;
-        }
-        std::thread::yield_now();
-    }
-}
-
 fn count_distinct(claimed: &[ClaimedEvent]) -> usize {
     claimed.iter().map(|event| event.id).collect::<BTreeSet<_>>().len()
 }
@@ -103,7 +91,9 @@ fn check_fault(fixture: &LedgerFixture, receivers: &[UserId], lease: u64, (failp
     // A failed claim that was not committed holds no lease, so the events can be claimed again immediately.
     let (claimed, lease) = match claimed {
         Some(claimed) => (claimed, lease),
-        None => (claim_when_unlocked(fixture, lease + SECOND_CLAIM, events), lease + SECOND_CLAIM),
+        None => {
+            (claim_when_unlocked(events, || try_claim(fixture, lease + SECOND_CLAIM)), lease + SECOND_CLAIM)
+        }
     };
     assert_eq!((claimed.len(), count_distinct(&claimed)), (events, events), "{failpoint}");
     let settlements = settlements_for(fixture, &claimed, lease);
@@ -184,7 +174,7 @@ fn check_kill(is_embedded: bool, (failpoint, phase): (&str, &str), events: usize
     let is_settled = phase == SETTLING && failpoint.ends_with(".committed");
     if !is_settled {
         let lease = generation + SECOND_CLAIM;
-        let claimed = claim_when_unlocked(&reopened, lease, events);
+        let claimed = claim_when_unlocked(events, || try_claim(&reopened, lease));
         assert_eq!((claimed.len(), count_distinct(&claimed)), (events, events), "{failpoint} from {phase}");
         try_settle(&reopened, &settlements_for(&reopened, &claimed, lease)).unwrap();
     }

@@ -19,13 +19,18 @@ mod test_command;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use guerdon_domain::ports::StoreError;
 use guerdon_persistence::testing::{
     FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Place, TestDatabase, covers_postgres,
     covers_sqlite, hit_counts,
 };
 
 use crate::support::{FixtureIds, LedgerFixture};
+
+/// PostgreSQL notices within moments that a connection is closed.
+const UNLOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The faults of a failpoint that do not end the process.
 fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
@@ -64,6 +69,19 @@ fn failpoints_at(places: &[Place]) -> Vec<&'static Failpoint> {
 /// Runs work into which a fault may be injected. Returns `None` if it failed or panicked.
 fn catch_failure<T, E>(work: impl FnOnce() -> Result<T, E>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok)
+}
+
+/// Repeats a claim until it has returned `count` rows. A claim skips locked rows, and PostgreSQL releases the locks of
+/// a failed transaction or a killed process when it notices that the connection is closed, possibly during a claim.
+fn claim_when_unlocked<T>(count: usize, mut claim: impl FnMut() -> Result<Vec<T>, StoreError>) -> Vec<T> {
+    let (mut claimed, start) = (Vec::new(), Instant::now());
+    loop {
+        claimed.extend(claim().unwrap());
+        if claimed.len() >= count || start.elapsed() > UNLOCK_TIMEOUT {
+            return claimed;
+        }
+        std::thread::yield_now();
+    }
 }
 
 fn count_rows(fixture: &LedgerFixture, from: &str) -> usize {

@@ -10,16 +10,13 @@ use uuid::Uuid;
 
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
-use super::{catch_failure, count_hits, count_rows, survivable_faults};
+use super::{UNLOCK_TIMEOUT, catch_failure, claim_when_unlocked, count_hits, count_rows, survivable_faults};
 use crate::deliveries::{claim_of_mails, current_time, lease_id, queue_mails};
 use crate::support::{LedgerFixture, create_database};
 
 const LEASE: Duration = Duration::from_secs(120);
 /// The number of emails that are claimed together.
 const BATCH: u64 = 16;
-/// PostgreSQL releases the locks of a lost session when it notices that the connection is closed.
-const UNLOCK_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// The failpoints that claims and settlements pass.
 fn notification_failpoints(is_embedded: bool) -> impl Iterator<Item = &'static Failpoint> {
     let commit = if is_embedded { "sqlite.commit" } else { "postgres.commit" };
@@ -34,16 +31,6 @@ fn try_claim(fixture: &LedgerFixture, lease: u64) -> Result<Vec<Uuid>, StoreErro
     let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim))?;
     let mails = claimed.map(|claimed| claimed.notifications).unwrap_or_default();
     Ok(mails.iter().map(|mail| mail.id).collect())
-}
-
-/// Claims emails after a transaction has failed. A claim skips locked emails, and PostgreSQL releases the locks when it
-/// notices that the connection is closed.
-fn claim_when_unlocked(fixture: &LedgerFixture, lease: u64, mails: usize) -> Vec<Uuid> {
-    let (mut claimed, start) = (Vec::new(), Instant::now());
-    while claimed.len() < mails && start.elapsed() < UNLOCK_TIMEOUT {
-        claimed.extend(try_claim(fixture, lease).unwrap());
-    }
-    claimed
 }
 
 fn try_settle(fixture: &LedgerFixture, mail: Uuid, lease: u64) -> Result<(), StoreError> {
@@ -72,7 +59,7 @@ fn check_fault(fixture: &LedgerFixture, case: u64, failpoint: &str, fault: Fault
                 assert!(early.is_empty(), "{failpoint}: the lease still holds");
                 fixture.clock.set_time(current_time(fixture) + LEASE);
             }
-            (claim_when_unlocked(fixture, second_lease, queued.len()), second_lease)
+            (claim_when_unlocked(queued.len(), || try_claim(fixture, second_lease)), second_lease)
         }
     };
     assert_eq!(claimed.len(), queued.len(), "{failpoint}");

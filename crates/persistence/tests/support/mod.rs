@@ -126,10 +126,15 @@ pub fn on_each_database(test: impl Fn(&LedgerFixture)) {
 pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
     on_each_database(&test);
     for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
-        let fixture = LedgerFixture::new(database);
-        let OpenDatabase { requests: store, commands, background, .. } =
-            fixture.database.open_with_statement_per_table();
-        test_and_audit(LedgerFixture { store, commands, background, ..fixture }, &test);
+        let mut fixture = LedgerFixture::new(database);
+        // Closes the stores that were opened first: the check for deadlocks waits for the end of all sessions.
+        OpenDatabase {
+            requests: fixture.store,
+            commands: fixture.commands,
+            background: fixture.background,
+            ..
+        } = fixture.database.open_with_statement_per_table();
+        test_and_audit(fixture, &test);
     }
 }
 

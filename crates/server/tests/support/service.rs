@@ -15,8 +15,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::{openapi_conformance, wait_until};
 
-/// The service with its own database and data folder. The process is dropped first: while it runs, it replaces the
-/// sessions that the deletion of the database ends.
+/// The service with its own database and data folder. The process ends before its database is deleted.
 pub struct TestService {
     pub running: ServiceProcess,
     pub database: TestDatabase,

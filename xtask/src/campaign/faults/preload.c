@@ -42,14 +42,19 @@ static int is_concerned(const char *path, int64_t fault) {
         || (fault == SLOW_SYNC && strstr(path, "/data/pg_wal/"));
 }
 
+/* Writes the path of a file; an empty one if it has none. */
+static void read_path(int file, char path[4096]) {
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, 4095);
+    path[length > 0 ? length : 0] = 0;
+}
+
 /* The current fault of a file; 0 if it has none. */
 static int64_t fault_of(int file) {
-    char link[32], path[4096];
+    char path[4096];
     if (!control || !control->disk_fault) return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length <= 0) return 0;
-    path[length] = 0;
+    read_path(file, path);
     return is_concerned(path, control->disk_fault) ? control->disk_fault : 0;
 }
 
@@ -91,18 +96,24 @@ ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
     return fails_to_read(file) ? -1 : syscall(SYS_pread64, file, bytes, count, offset);
 }
 
-/* Whether a new length needs space. A file can be shortened even on a full disk, and PostgreSQL stops if it cannot. */
-static int is_longer(int file, off64_t length) {
+/* Whether a change of the length fails. PostgreSQL stops if it cannot shorten a table, which even a full disk permits. */
+static int fails_to_resize(int file, off64_t length) {
+    char path[4096];
     struct stat status;
-    return fstat(file, &status) == 0 && length > status.st_size;
+    if (!fails_to_write(file)) return 0;
+    int cause = errno;
+    read_path(file, path);
+    int shortens_table = strstr(path, "/data/base/") && fstat(file, &status) == 0 && length <= status.st_size;
+    errno = cause;
+    return !shortens_table;
 }
 
 int ftruncate(int file, off_t length) {
-    return is_longer(file, length) && fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
+    return fails_to_resize(file, length) ? -1 : syscall(SYS_ftruncate, file, length);
 }
 
 int ftruncate64(int file, off64_t length) {
-    return is_longer(file, length) && fails_to_write(file) ? -1 : syscall(SYS_ftruncate, file, length);
+    return fails_to_resize(file, length) ? -1 : syscall(SYS_ftruncate, file, length);
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
