@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::test::suites::{Suite, run_suites};
 use crate::workspace::{Workspace, run_command};
 use crate::{client_generation, client_packages};
-use crate::{deny, dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, test, tidy};
+use crate::{deny, dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, secrets};
+use crate::{test, tidy};
 
 /// Run everything that must pass before a change is merged: format, lints, tidy, docs, tests
 #[derive(clap::Args)]
@@ -24,49 +25,32 @@ type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 const PARALLEL_STEPS: [&str; 4] = ["schemathesis", "pages", "client-generation", "clients"];
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let format = || run_command(&mut workspace.cargo_command(&["fmt", "--all", "--check"]));
-    let lints = || {
-        let mut clippy = workspace.workspace_command(&["clippy", "--all-targets"]);
-        run_command(clippy.args(["--", "-D", "warnings"]))
-    };
-    let features = || check_features(workspace);
-    let tidy = || tidy::run(workspace);
     let docs = || {
         let mut cargo = workspace.workspace_command(&["doc", "--no-deps"]);
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))?;
         publish::check_documentation_links(workspace)
     };
-    let packaging = || packaging::run(workspace);
-    let deny = || deny::run(workspace, &deny::Arguments {});
-    let publish = || publish::check_packages(workspace);
-    let public_api = || public_api::run(workspace, &public_api::Arguments::check_only());
-    let migrations = || migration::run(workspace, &migration::Command::Revert);
-    let tests = || test::run(workspace, &test::Arguments::default());
-    let sandbox = || dev::check_sandbox(workspace);
-    let description = || openapi::run(workspace, &openapi::Arguments::check_only());
-    let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
-    let clients = || client_packages::run(workspace, &client_packages::Arguments {});
-    let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
-    let pages = || pages::run(workspace, &pages::Arguments::for_ci());
-    let all: [CiStep<'_>; 18] = [
-        ("format", &format),
-        ("lints", &lints),
-        ("features", &features),
-        ("tidy", &tidy),
-        ("packaging", &packaging),
-        ("deny", &deny),
-        ("publish", &publish),
-        ("public-api", &public_api),
-        ("migrations", &migrations),
+    let clippy = ["clippy", "--all-targets"];
+    let all: [CiStep<'_>; 19] = [
+        ("format", &|| run_command(&mut workspace.cargo_command(&["fmt", "--all", "--check"]))),
+        ("lints", &|| run_command(workspace.workspace_command(&clippy).args(["--", "-D", "warnings"]))),
+        ("features", &|| check_features(workspace)),
+        ("tidy", &|| tidy::run(workspace)),
+        ("packaging", &|| packaging::run(workspace)),
+        ("deny", &|| deny::run(workspace, &deny::Arguments {})),
+        ("secrets", &|| secrets::run(workspace, &secrets::Arguments {})),
+        ("publish", &|| publish::check_packages(workspace)),
+        ("public-api", &|| public_api::run(workspace, &public_api::Arguments::check_only())),
+        ("migrations", &|| migration::run(workspace, &migration::Command::Revert)),
         ("docs", &docs),
-        ("description", &description),
-        ("sandbox", &sandbox),
+        ("description", &|| openapi::run(workspace, &openapi::Arguments::check_only())),
+        ("sandbox", &|| dev::check_sandbox(workspace)),
         ("parallel", &run_parallel_steps),
-        ("schemathesis", &schemathesis),
-        ("pages", &pages),
-        ("client-generation", &client_generation),
-        ("clients", &clients),
-        ("tests", &tests),
+        ("schemathesis", &|| schemathesis::run(workspace, &schemathesis::Arguments::for_ci())),
+        ("pages", &|| pages::run(workspace, &pages::Arguments::for_ci())),
+        ("client-generation", &|| client_generation::run(workspace, &client_generation::Arguments {})),
+        ("clients", &|| client_packages::run(workspace, &client_packages::Arguments {})),
+        ("tests", &|| test::run(workspace, &test::Arguments::default())),
     ];
     let is_unknown = |step: &&String| all.iter().all(|(name, _)| name != step);
     if let Some(unknown) = arguments.steps.iter().find(is_unknown) {

@@ -24,6 +24,7 @@ mod public_api;
 mod publish;
 mod python;
 mod schemathesis;
+mod secrets;
 mod test;
 mod tidy;
 mod workspace;
@@ -64,6 +65,7 @@ enum Command {
     ClientGeneration(client_generation::Arguments),
     Clients(client_packages::Arguments),
     Deny(deny::Arguments),
+    Secrets(secrets::Arguments),
     Pages(pages::Arguments),
     InstructionCount(instruction_count::Arguments),
     ProviderFilters(provider_filters::Arguments),
@@ -101,6 +103,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::ClientGeneration(arguments) => client_generation::run(&workspace, &arguments),
         Command::Clients(arguments) => client_packages::run(&workspace, &arguments),
         Command::Deny(arguments) => deny::run(&workspace, &arguments),
+        Command::Secrets(arguments) => secrets::run(&workspace, &arguments),
         Command::Pages(arguments) => pages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Campaign(arguments) => campaign::run(&workspace.with_release_features(), &arguments),

@@ -8,19 +8,18 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test cannot continue without its database")]
 
 mod deliveries;
+mod server_database;
 
-use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_test_support::record_database;
-use parking_lot::Mutex;
 use tempfile::TempDir;
 
+use self::server_database::ServerDatabase;
 use crate::access::{Access, OpenDatabase, OpenError};
 use crate::migrations;
 use crate::open::{migrate, open_with_notifiers};
@@ -36,9 +35,6 @@ pub use crate::failpoint::{
 };
 pub use crate::migrations::{LockRetryPolicy, Migration};
 pub use deliveries::StoredDelivery;
-
-/// Resets a session to its state after diesel has opened it.
-const RESET_SESSION: &str = "RESET ALL; DISCARD TEMP; SET TIME ZONE 'UTC'; SET CLIENT_ENCODING TO 'UTF8'";
 
 /// A step of a query plan in SQLite.
 #[derive(QueryableByName)]
@@ -65,12 +61,7 @@ enum Location {
     Folder {
         _kept: TempDir,
     },
-    Server {
-        name: String,
-        /// The URL and the session opened with it. The helpers of this type reuse the session, because opening one
-        /// takes several milliseconds.
-        session: Mutex<Option<(String, PgConnection)>>,
-    },
+    Server(ServerDatabase),
     /// Another process created it and deletes it.
     OfAnotherProcess,
 }
@@ -110,80 +101,14 @@ pub fn create_sqlite() -> TestDatabase {
 
 /// A new database on the test server.
 pub fn create_postgres() -> TestDatabase {
-    static TEMPLATE: OnceLock<String> = OnceLock::new();
+    static TEMPLATE: OnceLock<ServerDatabase> = OnceLock::new();
     record_database("postgres");
     let template = TEMPLATE.get_or_init(|| {
-        let name = format!("guerdon_{}_template", process_tag());
-        create_database(&name, None);
-        migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
-        name
+        let template = ServerDatabase::create_empty();
+        migrate(&DatabaseUrl::Postgres(template.url())).expect("a migrated database");
+        template
     });
-    let name = next_database_name();
-    create_database(&name, Some(template.as_str()));
-    TestDatabase { url: server_url(&name), home: Location::on_server(name) }
-}
-
-/// A new database name.
-fn next_database_name() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("guerdon_{}_{}", process_tag(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// A random string that distinguishes the databases of this process. Process ids do not: they are reused during a test
-/// run, and a killed process leaves its databases behind.
-fn process_tag() -> &'static str {
-    static TAG: LazyLock<String> = LazyLock::new(|| format!("{:016x}", RandomState::new().hash_one(0)));
-    &TAG
-}
-
-/// The URL of a database on the test server.
-fn server_url(database: &str) -> String {
-    let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
-    let (scheme, rest) = url.split_once("://").expect("a postgres:// URL");
-    let (authority_and_name, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let authority = authority_and_name.split('/').next().unwrap_or("");
-    format!("{scheme}://{authority}/{database}?{query}")
-}
-
-/// Creates or deletes databases, over one connection for all tests of this process.
-fn execute_on_server(sql: &str) -> QueryResult<()> {
-    static SERVER: Mutex<Option<PgConnection>> = Mutex::new(None);
-    let mut server = SERVER.lock();
-    let conn = server.get_or_insert_with(|| {
-        let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
-        PgConnection::establish(&url).expect("the test server")
-    });
-    conn.batch_execute(sql)
-}
-
-/// Creates an empty database, or a copy of another one.
-fn create_database(name: &str, template: Option<&str>) {
-    // Copying the files of a small database is faster than copying it through the log.
-    let template = template.map(|name| format!(" TEMPLATE {name} STRATEGY FILE_COPY")).unwrap_or_default();
-    execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
-}
-
-/// Deletes a database. Before, ends its sessions, refuses new ones, and waits: `DROP DATABASE ... WITH (FORCE)` would
-/// check only every 100 ms whether they have ended.
-fn drop_database(name: &str) -> QueryResult<()> {
-    execute_on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
-    execute_on_server(&format!(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    ))?;
-    wait_for_end_of_sessions(name)?;
-    execute_on_server(&format!("DROP DATABASE {name} WITH (FORCE)"))
-}
-
-/// Waits until the sessions of a database have ended, and with them their reports of statistics. Fails after 10 s.
-fn wait_for_end_of_sessions(name: &str) -> QueryResult<()> {
-    execute_on_server(&format!(
-        "DO $$ BEGIN
-            WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}') LOOP
-                ASSERT clock_timestamp() < now() + interval '10 seconds', 'a session does not end';
-                PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
-            END LOOP;
-        END $$"
-    ))
+    TestDatabase::on_server(template.duplicate())
 }
 
 /// Applies a test's migrations instead of the program's.
@@ -205,16 +130,14 @@ fn open_postgres_with(url: &str, limits: &StoreLimits) -> OpenDatabase {
         .expect("an open database")
 }
 
-impl Location {
-    fn on_server(name: String) -> Self {
-        Self::Server { name, session: Mutex::new(None) }
-    }
-}
-
 impl TestDatabase {
     /// A database that another process created and deletes.
     pub fn of_another_process(url: String) -> Self {
         Self { url, home: Location::OfAnotherProcess }
+    }
+
+    fn on_server(database: ServerDatabase) -> Self {
+        Self { url: database.url(), home: Location::Server(database) }
     }
 
     /// Creates a copy of this database. No connection to the original may be open.
@@ -228,14 +151,9 @@ impl TestDatabase {
                 std::fs::copy(path, &copy).expect("a copy");
                 Self { url: format!("sqlite://{}", copy.display()), home: Location::Folder { _kept: folder } }
             }
-            Location::Server { name: template, session } => {
+            Location::Server(database) => {
                 record_database("postgres");
-                if session.lock().take().is_some() {
-                    wait_for_end_of_sessions(template).expect("a template without sessions");
-                }
-                let name = next_database_name();
-                create_database(&name, Some(template.as_str()));
-                Self { url: server_url(&name), home: Location::on_server(name) }
+                Self::on_server(database.duplicate())
             }
             Location::OfAnotherProcess => panic!("the process that created the database copies it"),
         }
@@ -368,9 +286,8 @@ impl TestDatabase {
     /// The deadlocks in this database since it was created. All sessions must have been closed: they report their
     /// counts at the end.
     pub fn count_deadlocks(&self) -> i64 {
-        let Location::Server { name, session } = &self.home else { return 0 };
-        drop(session.lock().take());
-        wait_for_end_of_sessions(name).expect("the test server");
+        let Location::Server(database) = &self.home else { return 0 };
+        database.wait_for_end_of_sessions();
         self.count_rows(
             "pg_stat_database AS d, generate_series(1, d.deadlocks) WHERE d.datname = current_database()",
         )
@@ -386,24 +303,14 @@ impl TestDatabase {
         }
     }
 
-    /// Calls `run` with the kept session, or with a new one if none is open for this URL or another thread is using it.
-    /// Settings and temporary tables of an earlier use are reset. Defaults of the database that changed after the
-    /// session was opened do not apply.
+    /// Calls `run` with a session of this PostgreSQL database.
     fn use_session<T>(&self, url: &str, run: impl FnOnce(&mut PgConnection) -> T) -> T {
-        let kept = match &self.home {
-            Location::Server { session, .. } => Some(session),
-            Location::Folder { .. } | Location::OfAnotherProcess => None,
-        };
-        let open = kept.and_then(|session| session.lock().take()).and_then(|(opened_with, mut conn)| {
-            let is_usable = opened_with == url && conn.batch_execute(RESET_SESSION).is_ok();
-            is_usable.then_some(conn)
-        });
-        let mut conn = open.unwrap_or_else(|| PgConnection::establish(url).expect("the database"));
-        let result = run(&mut conn);
-        if let Some(session) = kept {
-            *session.lock() = Some((url.to_owned(), conn));
+        match &self.home {
+            Location::Server(database) => database.use_session(url, run),
+            Location::Folder { .. } | Location::OfAnotherProcess => {
+                run(&mut PgConnection::establish(url).expect("the database"))
+            }
         }
-        result
     }
 }
 
@@ -423,14 +330,5 @@ impl TestDatabase {
         let mut conn = PgConnection::establish(&self.url).expect("the database");
         conn.batch_execute(&format!("BEGIN; {sql}")).unwrap_or_else(|e| panic!("{sql}: {e}"));
         OpenTransaction(conn)
-    }
-}
-
-impl Drop for TestDatabase {
-    fn drop(&mut self) {
-        if let Location::Server { name, session } = &self.home {
-            drop(session.lock().take());
-            drop_database(name).unwrap_or_default();
-        }
     }
 }

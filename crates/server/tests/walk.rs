@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use crate::differential::service_pair::format_response;
 use crate::support::body_normalizer::BodyNormalizer;
-use crate::support::for_each_database;
+use crate::support::for_each_database_with;
 use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
 
 type Chapter = fn(&mut Walk<'_>);
@@ -52,11 +52,17 @@ const CHAPTERS: [(&str, Chapter); 10] = [
 /// Response headers that depend on the request. `transport.rs` checks the others.
 const RECORDED_HEADERS: [&str; 4] = ["link", "location", "warning", "x-ignored-fields"];
 
-/// Both databases give the same responses: status, headers and body.
+/// Personal data of the walk's requests and responses, in lower case.
+const PERSONAL_DATA: [&str; 8] =
+    ["@example.", "olive", "dyke", "köln", "engineer", "02/29", "well done", "begin certificate"];
+
+/// Both databases give the same responses: status, headers and body. No personal data and no secret is logged, even at
+/// level `debug`.
 #[test]
 fn a_walk_through_the_whole_api() {
+    let settings = [("GUERDON_LOG__REQUESTS", "true"), ("GUERDON_LOG__LEVEL", "debug")];
     let transcripts = RefCell::new(Vec::new());
-    for_each_database(|service| transcripts.borrow_mut().push(run_walk(service)));
+    for_each_database_with(&settings, |service| transcripts.borrow_mut().push(run_walk(service)));
     let transcripts = transcripts.into_inner();
     for transcript in &transcripts {
         assert!(transcript.len() > 300, "{}", transcript.len());
@@ -91,7 +97,22 @@ fn run_walk(service: &TestService) -> Vec<String> {
         run_chapter(&mut walk);
         insta::assert_snapshot!(name, std::mem::take(&mut walk.chapter));
     }
+    assert_nothing_private_is_logged(&walk);
     walk.transcript.into_inner().1
+}
+
+fn assert_nothing_private_is_logged(walk: &Walk<'_>) {
+    let authorization = basic_authorization(&walk.provider);
+    let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", "end-of-the-walk")];
+    walk.service.running.send_request("GET", "/v1/companies", &headers, None);
+    walk.service.wait_for_log("end-of-the-walk");
+    let log = walk.service.running.read_log().to_lowercase();
+    let (_, credentials) = authorization.split_once(' ').unwrap();
+    let secrets = [walk.provider.api_secret.to_lowercase(), credentials.to_lowercase()];
+    for private in PERSONAL_DATA.into_iter().chain(secrets.iter().map(String::as_str)) {
+        let line = log.lines().find(|line| line.contains(private));
+        assert_eq!(line, None, "{private}");
+    }
 }
 
 /// One provider's requests to the service.

@@ -1,8 +1,8 @@
 //! Sends randomly damaged requests and checks the responses.
 //!
-//! Each stream of bytes is sent twice: whole, and in pieces. Both must get the same responses, every response must be
-//! one that the API defines, and the service must keep responding until a response announces that the connection
-//! closes. The client closes its side in TLS and TCP, or in TCP alone.
+//! Each stream of bytes is sent twice: whole, and in pieces. Both must get the same responses, and every response must
+//! be one that the API defines. A stream without damage must get one response to each request. The client closes its
+//! side in TLS and TCP, or in TCP alone, before it reads the responses.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,8 +18,9 @@ use super::report::Measurement;
 use super::victim::Victim;
 
 const THREADS: u8 = 8;
-/// The maximum number of requests in a stream.
-const PIPELINED_MAX: u64 = 4;
+/// The maximum number of requests in a stream, which is chosen at random. The responses to a hundred fit into the
+/// buffers of a connection.
+const PIPELINED_MAX: [u64; 4] = [4, 4, 4, 100];
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 const STATUSES: [u16; 9] = [200, 201, 204, 400, 401, 403, 404, 405, 503];
 /// Inputs on which HTTP parsers have failed.
@@ -89,12 +90,12 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
                 let from = Ipv4Addr::new(127, 0, 6, thread + 1);
                 scope.spawn(move || -> Result<()> {
                     while start.elapsed() < context.setup.duration {
-                        let (stream, requests) = damaged_stream(templates, &mut random);
+                        let stream = Stream::generate(templates, &mut random);
                         let count = send_whole_and_in_pieces(https, from, &stream, &mut random)
                             .with_context(|| {
-                                format!("after sending {:?}", String::from_utf8_lossy(&stream))
+                                format!("after sending {:?}", String::from_utf8_lossy(&stream.bytes))
                             })?;
-                        request_count.fetch_add(requests, Ordering::Relaxed);
+                        request_count.fetch_add(stream.requests, Ordering::Relaxed);
                         response_count.fetch_add(count, Ordering::Relaxed);
                     }
                     Ok(())
@@ -156,17 +157,28 @@ fn valid_requests(victim: &Victim<'_>) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Concatenates some requests and damages a few places. Returns the bytes and the number of requests.
-fn damaged_stream(templates: &[Vec<u8>], random: &mut Random) -> (Vec<u8>, u32) {
-    let (mut stream, mut requests) = (Vec::new(), 0);
-    for _ in 0..=random.number_below(PIPELINED_MAX) {
-        stream.extend_from_slice(random.one_of(templates).map_or(&[][..], Vec::as_slice));
-        requests += 1;
+/// Requests that are sent on one connection.
+struct Stream {
+    bytes: Vec<u8>,
+    requests: u32,
+    is_damaged: bool,
+}
+
+impl Stream {
+    /// Concatenates some requests and damages at most three places.
+    fn generate(templates: &[Vec<u8>], random: &mut Random) -> Self {
+        let (mut bytes, mut requests) = (Vec::new(), 0);
+        let requests_max = random.one_of(&PIPELINED_MAX).copied().unwrap_or(1);
+        for _ in 0..=random.number_below(requests_max) {
+            bytes.extend_from_slice(random.one_of(templates).map_or(&[][..], Vec::as_slice));
+            requests += 1;
+        }
+        let damaged_places = random.number_below(4);
+        for _ in 0..damaged_places {
+            damage_stream(&mut bytes, random);
+        }
+        Self { bytes, requests, is_damaged: damaged_places > 0 }
     }
-    for _ in 0..random.number_below(4) {
-        damage_stream(&mut stream, random);
-    }
-    (stream, requests)
 }
 
 fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
@@ -208,17 +220,23 @@ fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Sends a stream whole, then in pieces. Returns the number of responses, which must be equal.
+/// Sends a stream whole, then in pieces. Returns the number of responses to each, which must be equal.
 fn send_whole_and_in_pieces(
     https: &HttpsClient,
     from: Ipv4Addr,
-    stream: &[u8],
+    stream: &Stream,
     random: &mut Random,
 ) -> Result<u32> {
     let announces_end = random.number_below(2) == 0;
-    let whole = parse_responses(&exchange_bytes(https, from, &[stream], announces_end)?)?;
+    let whole = parse_responses(&exchange_bytes(https, from, &[&stream.bytes], announces_end)?)?;
+    let response_count = u32::try_from(whole.len()).unwrap_or(u32::MAX);
+    ensure!(
+        stream.is_damaged || response_count == stream.requests,
+        "{response_count} responses to {} valid requests: {whole:?}",
+        stream.requests
+    );
     let mut pieces = Vec::new();
-    let mut remaining = stream;
+    let mut remaining = stream.bytes.as_slice();
     while !remaining.is_empty() {
         let length_max = if random.number_below(2) == 0 { 3 } else { 200 };
         let length = (random.random_index(length_max) + 1).min(remaining.len());
@@ -231,7 +249,7 @@ fn send_whole_and_in_pieces(
         whole == in_pieces,
         "response to the whole stream {whole:?}, to its pieces {in_pieces:?} (end announced in TLS: {announces_end})"
     );
-    Ok(u32::try_from(whole.len()).unwrap_or(u32::MAX))
+    Ok(response_count)
 }
 
 /// Returns everything received until the service closes the connection.
