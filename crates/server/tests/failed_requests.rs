@@ -29,24 +29,18 @@ fn wait_for_count(service: &TestService, rows: &str, filter: &[&str], count: usi
     found
 }
 
-fn send_with_id(service: &TestService, provider: &ProviderCredentials, path: &str, id: &str) -> u16 {
-    let authorization = basic_authorization(provider);
-    let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", id)];
-    service.running.send_request("GET", path, &headers, None).status
-}
-
 #[test]
 fn a_failed_request_is_found_by_its_id_even_after_a_restart() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 0);
         let other = service.create_provider("Other", false);
-        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x?page=1", "complaint-1"), 404);
+        assert_eq!(service.get_with_id(&sample.provider, "/v1/users/x?page=1", "complaint-1").status, 404);
         assert_eq!(
-            send_with_id(service, &other, &format!("/v1/companies/{}", sample.company), "second"),
+            service.get_with_id(&other, &format!("/v1/companies/{}", sample.company), "second").status,
             403
         );
         let nobody = ProviderCredentials { api_secret: "wrong".to_owned(), ..other.clone() };
-        assert_eq!(send_with_id(service, &nobody, "/v1/companies", "third"), 401);
+        assert_eq!(service.get_with_id(&nobody, "/v1/companies", "third").status, 401);
         let all = wait_for_count(service, "failed_requests", &[], 3);
         let ids: Vec<&str> = all.iter().map(|request| request["request_id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["third", "second", "complaint-1"], "newest first");
@@ -97,9 +91,10 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
         let sample = SampleCompany::create(service, 0);
         service.run_json_command(&["maintenance", "on"]);
         wait_until("maintenance should begin", || {
-            (send_with_id(service, &sample.provider, "/v1/companies", "found-again") == 503).then_some(())
+            (service.get_with_id(&sample.provider, "/v1/companies", "found-again").status == 503)
+                .then_some(())
         });
-        assert_eq!(send_with_id(service, &sample.provider, "/v1/companies", "not-logged"), 503);
+        assert_eq!(service.get_with_id(&sample.provider, "/v1/companies", "not-logged").status, 503);
         let logged = "method=GET route=/v1/companies status=503 duration_ms=";
         let reason = r#"reason="the service is under maintenance" requests=1"#;
         for part in ["(logged once a minute for each reason)", logged, reason] {
@@ -112,7 +107,7 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
         for _ in 0..1_100 {
             assert_eq!(service.get(&sample.provider, "/v1/users/x").status, 404);
         }
-        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "the-last"), 404);
+        assert_eq!(service.get_with_id(&sample.provider, "/v1/users/x", "the-last").status, 404);
         let rows = ["failed_requests WHERE request_id = 'the-last'", "failed_requests WHERE status = 404"];
         wait_until("the last thousand should be stored", || {
             (service.database.count_each(&rows) == [1, 1_000]).then_some(())
@@ -151,7 +146,7 @@ fn a_request_over_the_rate_limit_is_recorded_with_its_provider() {
     for_each_database_with(&settings, |service| {
         let provider = service.create_provider("Busy", false);
         wait_until("the rate limit should be reached", || {
-            (send_with_id(service, &provider, "/v1/companies", "too-many") == 429).then_some(())
+            (service.get_with_id(&provider, "/v1/companies", "too-many").status == 429).then_some(())
         });
         let found = wait_for_count(service, "failed_requests WHERE status = 429", &["--status", "429"], 1);
         assert_eq!(found[0]["provider_id"], provider.id);
@@ -162,7 +157,7 @@ fn a_request_over_the_rate_limit_is_recorded_with_its_provider() {
 fn requests_of_every_process_are_listed_including_those_before_it_stopped() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 0);
-        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "to-the-first"), 404);
+        assert_eq!(service.get_with_id(&sample.provider, "/v1/users/x", "to-the-first").status, 404);
         if !service.database.is_embedded() {
             let second = service.start_second_process();
             let authorization = basic_authorization(&sample.provider);
@@ -171,7 +166,7 @@ fn requests_of_every_process_are_listed_including_those_before_it_stopped() {
             let rows = "failed_requests WHERE request_id = 'to-the-second'";
             wait_for_count(service, rows, &["--request-id", "to-the-second"], 1);
         }
-        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "before-the-stop"), 404);
+        assert_eq!(service.get_with_id(&sample.provider, "/v1/users/x", "before-the-stop").status, 404);
         service.running.terminate().unwrap();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(list(service, &["--request-id", "before-the-stop"]).len(), 1);

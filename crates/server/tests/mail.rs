@@ -112,8 +112,11 @@ fn decode_quoted_printable(text: &str) -> String {
 fn alerts_wait_while_the_mail_server_is_unavailable() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("smtp://127.0.0.1:{port}");
-    let settings =
-        [("GUERDON_MAIL__SMTP_URL", url.as_str()), ("GUERDON_MAIL__FROM", "Guerdon <points@example.com>")];
+    let settings = [
+        ("GUERDON_MAIL__SMTP_URL", url.as_str()),
+        ("GUERDON_MAIL__FROM", "Guerdon <points@example.com>"),
+        ("GUERDON_LOG__LEVEL", "debug"),
+    ];
     for_each_database_with(&settings, |service| {
         let sample = create_guarded_company(service);
         // Connections succeed, but nothing is ever sent over them.
@@ -155,6 +158,9 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
             (service.database.count_rows("notifications WHERE state = 2") == 15).then_some(())
         });
         assert_eq!(server.count_unread_mails(), 0);
+        for recipient in RECIPIENTS {
+            assert_eq!(service.running.count_in_log(recipient), 0, "{recipient}");
+        }
     });
 }
 

@@ -18,9 +18,9 @@ use super::report::Measurement;
 use super::victim::Victim;
 
 const THREADS: u8 = 8;
-/// The maximum number of requests in a stream, which is chosen at random. The responses to a hundred fit into the
-/// buffers of a connection.
-const PIPELINED_MAX: [u64; 4] = [4, 4, 4, 100];
+/// Each stream picks one of these as its maximum number of requests. The client reads responses only after it has sent
+/// everything, so the responses to a hundred must fit into the buffers of a connection.
+const PIPELINED_MAX_CHOICES: [u64; 4] = [4, 4, 4, 100];
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 const STATUSES: [u16; 9] = [200, 201, 204, 400, 401, 403, 404, 405, 503];
 /// Inputs on which HTTP parsers have failed.
@@ -90,12 +90,12 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
                 let from = Ipv4Addr::new(127, 0, 6, thread + 1);
                 scope.spawn(move || -> Result<()> {
                     while start.elapsed() < context.setup.duration {
-                        let stream = Stream::generate(templates, &mut random);
+                        let stream = RequestStream::generate(templates, &mut random);
                         let count = send_whole_and_in_pieces(https, from, &stream, &mut random)
                             .with_context(|| {
                                 format!("after sending {:?}", String::from_utf8_lossy(&stream.bytes))
                             })?;
-                        request_count.fetch_add(stream.requests, Ordering::Relaxed);
+                        request_count.fetch_add(stream.request_count, Ordering::Relaxed);
                         response_count.fetch_add(count, Ordering::Relaxed);
                     }
                     Ok(())
@@ -158,26 +158,26 @@ fn valid_requests(victim: &Victim<'_>) -> Vec<Vec<u8>> {
 }
 
 /// Requests that are sent on one connection.
-struct Stream {
+struct RequestStream {
     bytes: Vec<u8>,
-    requests: u32,
+    request_count: u32,
     is_damaged: bool,
 }
 
-impl Stream {
+impl RequestStream {
     /// Concatenates some requests and damages at most three places.
     fn generate(templates: &[Vec<u8>], random: &mut Random) -> Self {
-        let (mut bytes, mut requests) = (Vec::new(), 0);
-        let requests_max = random.one_of(&PIPELINED_MAX).copied().unwrap_or(1);
-        for _ in 0..=random.number_below(requests_max) {
+        let (mut bytes, mut request_count) = (Vec::new(), 0);
+        let count_max = random.one_of(&PIPELINED_MAX_CHOICES).copied().unwrap_or(1);
+        for _ in 0..=random.number_below(count_max) {
             bytes.extend_from_slice(random.one_of(templates).map_or(&[][..], Vec::as_slice));
-            requests += 1;
+            request_count += 1;
         }
         let damaged_places = random.number_below(4);
         for _ in 0..damaged_places {
             damage_stream(&mut bytes, random);
         }
-        Self { bytes, requests, is_damaged: damaged_places > 0 }
+        Self { bytes, request_count, is_damaged: damaged_places > 0 }
     }
 }
 
@@ -220,20 +220,20 @@ fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Sends a stream whole, then in pieces. Returns the number of responses to each, which must be equal.
+/// Sends a stream whole, then in pieces. Returns the number of responses, which must be the same for both.
 fn send_whole_and_in_pieces(
     https: &HttpsClient,
     from: Ipv4Addr,
-    stream: &Stream,
+    stream: &RequestStream,
     random: &mut Random,
 ) -> Result<u32> {
     let announces_end = random.number_below(2) == 0;
     let whole = parse_responses(&exchange_bytes(https, from, &[&stream.bytes], announces_end)?)?;
     let response_count = u32::try_from(whole.len()).unwrap_or(u32::MAX);
     ensure!(
-        stream.is_damaged || response_count == stream.requests,
+        stream.is_damaged || response_count == stream.request_count,
         "{response_count} responses to {} valid requests: {whole:?}",
-        stream.requests
+        stream.request_count
     );
     let mut pieces = Vec::new();
     let mut remaining = stream.bytes.as_slice();

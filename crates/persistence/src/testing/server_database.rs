@@ -1,4 +1,4 @@
-//! A test's database on the PostgreSQL server of the tests.
+//! A test's database on the test server.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 /// Resets a session to its state after diesel has opened it.
 const RESET_SESSION: &str = "RESET ALL; DISCARD TEMP; SET TIME ZONE 'UTC'; SET CLIENT_ENCODING TO 'UTF8'";
 
-/// A database that is deleted when it is dropped.
+/// A database on the test server. Dropping this value deletes the database.
 pub(super) struct ServerDatabase {
     name: String,
     /// The URL and the session opened with it. The helpers of a test reuse the session, because opening one takes
@@ -24,10 +24,11 @@ impl ServerDatabase {
         Self::create("")
     }
 
-    fn create(template: &str) -> Self {
+    /// Creates a database with these options of `CREATE DATABASE`.
+    fn create(options: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("guerdon_{}_{}", process_tag(), NEXT.fetch_add(1, Ordering::Relaxed));
-        execute_on_server(&format!("CREATE DATABASE {name} {template}")).expect("a new database");
+        execute_on_server(&format!("CREATE DATABASE {name} {options}")).expect("a new database");
         Self { name, session: Mutex::new(None) }
     }
 
@@ -67,20 +68,34 @@ impl ServerDatabase {
     /// Panics after 10 s.
     pub(super) fn wait_for_end_of_sessions(&self) {
         drop(self.session.lock().take());
-        wait_for_end_of_sessions(&self.name).expect("the end of all sessions");
+        self.await_end_of_sessions().unwrap_or_else(|e| panic!("{}: {e}", self.name));
     }
 
-    /// Ends all sessions, refuses new ones, and waits: `DROP DATABASE ... WITH (FORCE)` would check only every 100 ms
-    /// whether they have ended.
+    /// Deletes the database. Before, refuses new sessions, ends the open ones, and waits for their end, because
+    /// `DROP DATABASE ... WITH (FORCE)` checks only every 100 ms.
     fn delete(&self) -> QueryResult<()> {
         let name = &self.name;
         drop(self.session.lock().take());
         execute_on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
         execute_on_server(&format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = '{name}' AND backend_type = 'client backend'"
         ))?;
-        wait_for_end_of_sessions(name)?;
+        self.await_end_of_sessions()?;
         execute_on_server(&format!("DROP DATABASE {name} WITH (FORCE)"))
+    }
+
+    /// Waits until all sessions have ended. Fails after 10 s.
+    fn await_end_of_sessions(&self) -> QueryResult<()> {
+        execute_on_server(&format!(
+            "DO $$ BEGIN
+                WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{}') LOOP
+                    ASSERT clock_timestamp() < now() + interval '10 seconds', 'a session does not end';
+                    PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+                END LOOP;
+            END $$",
+            self.name
+        ))
     }
 }
 
@@ -89,20 +104,9 @@ impl Drop for ServerDatabase {
         let deleted = self.delete();
         // A second panic would end the process without the message of the first.
         if !std::thread::panicking() {
-            deleted.expect("a deleted database");
+            deleted.unwrap_or_else(|e| panic!("{}: {e}", self.name));
         }
     }
-}
-
-fn wait_for_end_of_sessions(name: &str) -> QueryResult<()> {
-    execute_on_server(&format!(
-        "DO $$ BEGIN
-            WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{name}') LOOP
-                ASSERT clock_timestamp() < now() + interval '10 seconds', 'a session does not end';
-                PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
-            END LOOP;
-        END $$"
-    ))
 }
 
 /// Creates or deletes databases, over one connection for all tests of this process.

@@ -19,10 +19,15 @@ const LATE_MAX: Duration = Duration::from_secs(1);
 
 #[test]
 fn an_event_is_tried_eleven_times_stored_and_replayed() {
-    let settings =
-        [ALLOW_LOCAL_RECEIVERS[0], ALLOW_LOCAL_RECEIVERS[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "100000")];
+    let settings = [
+        &ALLOW_LOCAL_RECEIVERS[..],
+        &[("GUERDON_WEBHOOKS__TIME_SCALE", "100000"), ("GUERDON_LOG__LEVEL", "debug")],
+    ]
+    .concat();
     for_each_database_with(&settings, |service| {
-        let fixture = WebhookFixture::create(service, 2);
+        let fixture = WebhookFixture::create_with_url(service, 2, |receiver| {
+            format!("{}?token=of-the-receiver", receiver.url())
+        });
         fixture.receiver.set_default_reply(Reply::Status(500));
         let mut attempts: HashMap<String, Vec<ReceivedRequest>> = HashMap::new();
         for _ in 0..3 {
@@ -54,6 +59,9 @@ fn an_event_is_tried_eleven_times_stored_and_replayed() {
         assert_eq!(run_event_list(service, &["--state", "exhausted"]).len(), 3);
         assert_eq!(service.database.count_rows("attempts WHERE status = 500 AND failure IS NOT NULL"), 33);
         check_replays(service, &fixture, &ids, &attempts);
+        for private in ["of-the-receiver", &fixture.secret, "@example."] {
+            assert_eq!(service.running.count_in_log(private), 0, "{private}");
+        }
     });
 }
 

@@ -145,6 +145,12 @@ impl TestService {
         self.running.send_request("GET", path, &[("Authorization", &basic_authorization(provider))], None)
     }
 
+    /// Sends a GET with this request id.
+    pub fn get_with_id(&self, provider: &ProviderCredentials, path: &str, id: &str) -> ApiResponse {
+        let headers = [("Authorization", &*basic_authorization(provider)), ("X-Request-Id", id)];
+        self.running.send_request("GET", path, &headers, None)
+    }
+
     pub fn delete(&self, provider: &ProviderCredentials, path: &str) -> ApiResponse {
         self.running.send_request("DELETE", path, &[("Authorization", &basic_authorization(provider))], None)
     }
