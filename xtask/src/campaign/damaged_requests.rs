@@ -22,7 +22,7 @@ const THREADS: u8 = 8;
 /// everything, so the responses to a hundred must fit into the buffers of a connection.
 const PIPELINED_MAX_CHOICES: [u64; 4] = [4, 4, 4, 100];
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
-const STATUSES: [u16; 9] = [200, 201, 204, 400, 401, 403, 404, 405, 503];
+const STATUSES: [u16; 10] = [200, 201, 204, 303, 400, 401, 403, 404, 405, 503];
 /// Inputs on which HTTP parsers have failed.
 const TRICKY_INPUTS: [&str; 34] = [
     "\r\n",
