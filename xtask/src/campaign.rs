@@ -106,7 +106,9 @@ enum Campaign {
     Overload,
     /// The cost of refusals: a POST compared with a GET
     Refusals,
-    /// Randomly damaged requests, and damaged input for each parser
+    /// Randomly damaged requests, in pipelines whose client closes its side before it reads
+    DamagedRequests,
+    /// Damaged input for each parser, then `damaged-requests`
     Fuzz,
     /// Failure of a PostgreSQL primary, and promotion of its standby
     Failover,
@@ -166,6 +168,7 @@ impl Campaign {
             Self::Overload => Attack::Overload.run(setup),
             Self::Refusals => Attack::Refusals.run(setup),
             Self::Upkeep => Attack::Upkeep.run(setup),
+            Self::DamagedRequests => Attack::DamagedRequests.run(setup),
             Self::Fuzz => fuzz::run(setup),
             Self::Failover => failover::run(setup),
             Self::Cells => cells::run(setup),

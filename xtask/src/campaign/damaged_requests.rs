@@ -5,7 +5,7 @@
 //! side in TLS and TCP, or in TCP alone, before it reads the responses.
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -21,6 +21,8 @@ const THREADS: u8 = 8;
 /// Each stream picks one of these as its maximum number of requests. The client reads responses only after it has sent
 /// everything, so the responses to a hundred must fit into the buffers of a connection.
 const PIPELINED_MAX_CHOICES: [u64; 4] = [4, 4, 4, 100];
+/// Each piece of a stream picks one of these as its maximum length, in bytes.
+const PIECE_LENGTH_MAX_CHOICES: [usize; 3] = [3, 200, 4_000];
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 const STATUSES: [u16; 10] = [200, 201, 204, 303, 400, 401, 403, 404, 405, 503];
 /// Inputs on which HTTP parsers have failed.
@@ -78,22 +80,25 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let victim = Victim::create(context.service)?;
     let templates = valid_requests(&victim);
     let (request_count, response_count) = (AtomicU32::new(0), AtomicU32::new(0));
-    let (https, start) = (context.service.https(), Instant::now());
+    let (https, start, has_failed) = (context.service.https(), Instant::now(), AtomicBool::new(false));
     std::thread::scope(|scope| -> Result<()> {
         let threads: Vec<_> = (0..THREADS)
             .map(|thread| {
                 let mut random =
                     Random(context.setup.seed.wrapping_mul(1_000).wrapping_add(u64::from(thread)));
-                let (templates, request_count, response_count) =
-                    (&templates, &request_count, &response_count);
+                let (templates, request_count, response_count, has_failed) =
+                    (&templates, &request_count, &response_count, &has_failed);
                 // Each thread has its own address, because handshakes per address are limited.
                 let from = Ipv4Addr::new(127, 0, 6, thread + 1);
                 scope.spawn(move || -> Result<()> {
-                    while start.elapsed() < context.setup.duration {
+                    while start.elapsed() < context.setup.duration && !has_failed.load(Ordering::Relaxed) {
                         let stream = RequestStream::generate(templates, &mut random);
                         let count = send_whole_and_in_pieces(https, from, &stream, &mut random)
                             .with_context(|| {
-                                format!("after sending {:?}", String::from_utf8_lossy(&stream.bytes))
+                                has_failed.store(true, Ordering::Relaxed);
+                                let (seconds, sent) =
+                                    (start.elapsed().as_secs(), String::from_utf8_lossy(&stream.bytes));
+                                format!("after {seconds} s and after sending {sent:?}")
                             })?;
                         request_count.fetch_add(stream.request_count, Ordering::Relaxed);
                         response_count.fetch_add(count, Ordering::Relaxed);
@@ -238,7 +243,7 @@ fn send_whole_and_in_pieces(
     let mut pieces = Vec::new();
     let mut remaining = stream.bytes.as_slice();
     while !remaining.is_empty() {
-        let length_max = if random.number_below(2) == 0 { 3 } else { 200 };
+        let length_max = random.one_of(&PIECE_LENGTH_MAX_CHOICES).copied().unwrap_or(1);
         let length = (random.random_index(length_max) + 1).min(remaining.len());
         let (piece, after) = remaining.split_at(length);
         pieces.push(piece);
