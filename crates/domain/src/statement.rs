@@ -28,7 +28,9 @@ pub enum StatementLine {
 }
 
 /// Calls `visit` for each line of an account's statement, until `visit` returns an error. The statement of a
-/// past period never changes, because entries never change, and a new entry has the time at which its points move.
+/// past period never changes, because entries never change, and a new entry has the time at which its points move. If
+/// the clock was set back, an entry that is earlier than its predecessor belongs to the period of its predecessor, so
+/// that consecutive statements contain every entry once.
 pub fn visit_statement<R: ReadAccounts + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,
