@@ -98,6 +98,7 @@ fn is_json(content_type: &str) -> bool {
     let essence = parts.next().unwrap_or_default();
     essence.eq_ignore_ascii_case("application/json")
         && parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+            let (name, value) = (name.trim_end(), value.trim_start());
             let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
             !name.eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
         })
@@ -127,6 +128,8 @@ mod tests {
         check(&["application/json; charset=latin1"], false);
         check(&["application/json; charset=utf-16"], false);
         check(&["application/json; charset="], false);
+        check(&["application/json; charset = utf-8"], true);
+        check(&["application/json; charset =latin1"], false);
         check(&["text/plain"], false);
         check(&["application/jsonp"], false);
         check(&["application/problem+json"], false);
