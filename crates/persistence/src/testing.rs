@@ -16,7 +16,7 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Notifiers, Store};
-use guerdon_test_support::record_database;
+use guerdon_test_support::{record_database, record_skip};
 use tempfile::TempDir;
 
 use self::server_database::ServerDatabase;
@@ -71,9 +71,19 @@ pub fn covers_sqlite() -> bool {
     std::env::var("TEST_ONLY").as_deref() != Ok("postgres")
 }
 
-/// Whether this run covers PostgreSQL: `TEST_POSTGRES_URL` names a server, and `TEST_ONLY` is not `sqlite`.
+/// Whether this run covers PostgreSQL: `TEST_POSTGRES_URL` names a server, and `TEST_ONLY` is not `sqlite`. Panics
+/// without a server if `TEST_ONLY` is `postgres`, or in CI, which skips no tests.
 pub fn covers_postgres() -> bool {
-    std::env::var("TEST_ONLY").as_deref() != Ok("sqlite") && std::env::var_os("TEST_POSTGRES_URL").is_some()
+    let only = std::env::var("TEST_ONLY").ok();
+    if only.as_deref() == Some("sqlite") {
+        return false;
+    }
+    let has_server = std::env::var_os("TEST_POSTGRES_URL").is_some();
+    assert!(
+        has_server || (only.is_none() && std::env::var_os("CI").is_none()),
+        "TEST_POSTGRES_URL is not set: run `cargo xtask test`, or set TEST_ONLY=sqlite"
+    );
+    has_server
 }
 
 /// A new database of each kind that this run covers.
@@ -81,6 +91,23 @@ pub fn create_databases() -> Vec<TestDatabase> {
     let sqlite = covers_sqlite().then(create_sqlite);
     let postgres = covers_postgres().then(create_postgres);
     sqlite.into_iter().chain(postgres).collect()
+}
+
+/// A new embedded database. `None`, recorded as a skipped test, if this run does not cover SQLite.
+pub fn sqlite_if_covered() -> Option<TestDatabase> {
+    create_if(covers_sqlite(), "SQLite", create_sqlite)
+}
+
+/// A new database on the test server. `None`, recorded as a skipped test, if this run does not cover PostgreSQL.
+pub fn postgres_if_covered() -> Option<TestDatabase> {
+    create_if(covers_postgres(), "PostgreSQL", create_postgres)
+}
+
+fn create_if(is_covered: bool, kind: &str, create: fn() -> TestDatabase) -> Option<TestDatabase> {
+    if !is_covered {
+        record_skip(&format!("this run does not cover {kind}"));
+    }
+    is_covered.then(create)
 }
 
 /// A new embedded database.
@@ -287,7 +314,7 @@ impl TestDatabase {
     /// counts at the end.
     pub fn count_deadlocks(&self) -> i64 {
         let Location::Server(database) = &self.home else { return 0 };
-        database.wait_for_end_of_sessions();
+        database.wait_for_end_of_sessions().expect("no open session");
         self.count_rows(
             "pg_stat_database AS d, generate_series(1, d.deadlocks) WHERE d.datname = current_database()",
         )

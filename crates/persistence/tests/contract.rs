@@ -5,9 +5,7 @@ use std::sync::Arc;
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{LedgerTx, Store, StoreError, Verdict};
 use guerdon_domain::testing::{Case, StoreUnderTest};
-use guerdon_persistence::testing::{
-    TestDatabase, covers_postgres, covers_sqlite, create_postgres, create_sqlite,
-};
+use guerdon_persistence::testing::{TestDatabase, postgres_if_covered, sqlite_if_covered};
 
 use crate::support::verify_at;
 
@@ -47,21 +45,20 @@ fn run_case(case: Case, database: TestDatabase) {
 }
 
 fn run_with_statement_per_table(case: Case) {
-    if covers_postgres() {
-        let database = create_postgres();
+    if let Some(database) = postgres_if_covered() {
         case(&PersistentStore { store: database.open_with_statement_per_table().requests, database });
     }
 }
 
 fn run_on_sqlite(case: Case) {
-    if covers_sqlite() {
-        run_case(case, create_sqlite());
+    if let Some(database) = sqlite_if_covered() {
+        run_case(case, database);
     }
 }
 
 fn run_on_postgres(case: Case) {
-    if covers_postgres() {
-        run_case(case, create_postgres());
+    if let Some(database) = postgres_if_covered() {
+        run_case(case, database);
     }
 }
 

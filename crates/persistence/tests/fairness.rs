@@ -13,24 +13,16 @@ use guerdon_domain::ports::{
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::{Account, WalletType};
-use guerdon_persistence::testing::{OpenTransaction, TestDatabase, create_databases};
+use guerdon_persistence::testing::{OpenTransaction, TestDatabase, postgres_if_covered};
 use guerdon_persistence::{Access, OpenError, open};
 
 use crate::deliveries::create_events;
-use crate::support::{LedgerFixture, on_each_database};
+use crate::support::{LedgerFixture, on_each_database, on_postgres};
 
 /// The request deadline, and the longest acceptable time to the response.
 const DEADLINE: Duration = Duration::from_secs(8);
 const RESPONSE_TIME_MAX: Duration = Duration::from_secs(9);
 const UNDELAYED_TIME_MAX: Duration = Duration::from_secs(1);
-
-fn on_postgres(test: impl Fn(&LedgerFixture)) {
-    on_each_database(|fixture| {
-        if !fixture.database.is_embedded() {
-            test(fixture);
-        }
-    });
-}
 
 fn lock_wallet(fixture: &LedgerFixture, user: UserId) -> OpenTransaction {
     let rows = format!("SELECT FROM accounts WHERE owner_id = '{user}' FOR UPDATE");
@@ -84,7 +76,7 @@ fn send_sixteen_concurrently<T>(
 
 #[test]
 fn an_erasure_reads_the_bodies_that_another_one_has_written() {
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let fixture = &LedgerFixture::new(database);
         create_events(fixture, 1);
         let query = EventQuery { limit: 1, ..EventQuery::default() };
@@ -313,7 +305,7 @@ fn a_failed_unit_of_work_runs_no_more_statements() {
 
 #[test]
 fn a_server_that_would_lose_commits_is_refused() {
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let unsafe_settings = "pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'";
         let served = open(&database.database_url(), Access::Serve).map(drop);
         if database.count_rows(unsafe_settings) == 0 {

@@ -17,7 +17,7 @@ use guerdon_domain::values::{EventId, Timestamp};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::DatabaseUrl;
 
-use crate::support::{LedgerFixture, on_each_database};
+use crate::support::{LedgerFixture, on_each_database, on_postgres};
 
 /// The feed has ended when this many consecutive reads return nothing new. A transaction on another test's database
 /// that ends during a read hides later events from this read only.
@@ -142,10 +142,8 @@ fn events_of_an_imported_company_arrive_when_it_is_imported() {
 
 #[test]
 fn an_event_of_a_slow_transaction_is_read_once() {
-    on_each_database(|fixture| {
-        if !fixture.database.url.starts_with("postgres") {
-            return; // one writer, so no other transaction commits concurrently
-        }
+    // On SQLite there is one writer, so no other transaction commits concurrently.
+    on_postgres(|fixture| {
         fixture.deposit_points(1_000_000);
         let slow = fixture.create_user("slow");
         let command = Redeem { user_id: slow, sum: Sum::Points(Points::new(10).unwrap()) };
@@ -191,8 +189,8 @@ fn feed_delay(fixture: &LedgerFixture) -> Duration {
 
 #[test]
 fn transactions_of_other_programs_do_not_delay_the_feed() {
-    on_each_database(|fixture| {
-        let Some(mut stranger) = connect_foreign_client(fixture) else { return };
+    on_postgres(|fixture| {
+        let mut stranger = connect_foreign_client(fixture).unwrap();
         fixture.deposit_points(1_000_000);
         stranger
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE TEMP TABLE mine (id integer)")
@@ -208,8 +206,8 @@ fn transactions_of_other_programs_do_not_delay_the_feed() {
 
 #[test]
 fn other_programs_cannot_insert_events() {
-    on_each_database(|fixture| {
-        let Some(mut stranger) = connect_foreign_client(fixture) else { return };
+    on_postgres(|fixture| {
+        let mut stranger = connect_foreign_client(fixture).unwrap();
         fixture.deposit_points(1_000_000);
         send_events(fixture, 1);
         let add = "INSERT INTO events (id, company_id, provider_id, kind, journal_entry_id, body, created_at) \

@@ -6,8 +6,8 @@ use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::values::{EntityId, Message, Update, checked_cast};
 use guerdon_domain::wallets::WalletType;
-use guerdon_persistence::testing::create_databases;
-use guerdon_persistence::{Access, OpenDatabase, OpenError, migrate, open};
+use guerdon_persistence::testing::postgres_if_covered;
+use guerdon_persistence::{Access, OpenError, migrate, open};
 
 use crate::support::{LedgerFixture, run_concurrently};
 
@@ -23,23 +23,12 @@ fn configure_saml(fixture: &LedgerFixture, idp_id: &str) {
 
 #[test]
 fn a_database_restored_into_another_cluster_continues_its_positions() {
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let fixture = LedgerFixture::new(database);
         fixture.deposit_points(10);
         configure_saml(&fixture, "https://first.example");
-        let LedgerFixture {
-            database,
-            store,
-            commands,
-            background,
-            clock,
-            ids,
-            provider,
-            company,
-            owner,
-            occasion,
-        } = fixture;
-        drop((store, commands, background));
+        let ids = fixture.fixture_ids();
+        let database = fixture.close();
         // Simulates a source cluster that has processed far more transactions than this one.
         let far = "ALTER TABLE journal_entries DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
                    UPDATE journal_entries SET position = position + 9000000000; \
@@ -52,19 +41,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
         let refused = open(&database.database_url(), Access::ServeWithoutDurability).map(drop);
         assert!(matches!(refused, Err(OpenError::Restored)), "{refused:?}");
         assert_eq!(migrate(&database.database_url()).unwrap(), Vec::<String>::new());
-        let OpenDatabase { requests: store, commands, background, .. } = database.open_for_service();
-        let fixture = LedgerFixture {
-            database,
-            store,
-            commands,
-            background,
-            clock,
-            ids,
-            provider,
-            company,
-            owner,
-            occasion,
-        };
+        let fixture = LedgerFixture::reopen(database, &ids, 1);
         let ann = fixture.create_user("ann");
         fixture.fund_wallet(WalletType::Peer, ann, 5);
         fixture.send_recognition(Sender::User(ann), &[fixture.owner], 1).unwrap();
@@ -80,7 +57,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
 fn concurrent_changes_of_one_row_are_journaled_in_commit_order() {
     const WRITERS: usize = 10;
     const ROUNDS: usize = 20;
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let fixture = LedgerFixture::new(database);
         let ann = fixture.create_user("ann");
         fixture.fund_wallet(WalletType::Peer, ann, 5);

@@ -25,9 +25,7 @@ use guerdon_domain::values::{
     Update, UserId,
 };
 use guerdon_domain::wallets::{Account, WalletType};
-use guerdon_persistence::testing::{
-    TestDatabase, covers_postgres, covers_sqlite, create_databases, create_postgres, create_sqlite,
-};
+use guerdon_persistence::testing::{TestDatabase, create_databases, postgres_if_covered, sqlite_if_covered};
 use uuid::Uuid;
 
 use crate::deliveries::reserve_notification;
@@ -279,9 +277,8 @@ fn user_searches() -> [(UserQuery, &'static str); 2] {
 /// A database with all of these rows, shared by the tests of this file. `None` if this run does not cover it.
 type FilledDatabase = LazyLock<Option<Mutex<LedgerFixture>>>;
 
-static SQLITE: FilledDatabase = LazyLock::new(|| covers_sqlite().then(|| fill_database(create_sqlite())));
-static POSTGRES: FilledDatabase =
-    LazyLock::new(|| covers_postgres().then(|| fill_database(create_postgres())));
+static SQLITE: FilledDatabase = LazyLock::new(|| sqlite_if_covered().map(fill_database));
+static POSTGRES: FilledDatabase = LazyLock::new(|| postgres_if_covered().map(fill_database));
 
 fn fill_database(database: TestDatabase) -> Mutex<LedgerFixture> {
     recorded_statements::start_recording();

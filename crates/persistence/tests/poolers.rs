@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use guerdon_persistence::testing::{TestDatabase, create_databases};
+use guerdon_persistence::testing::{TestDatabase, postgres_if_covered};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 use guerdon_test_support::{require_condition, require_program};
 use tempfile::TempDir;
@@ -24,12 +24,9 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer with additional settings. `None` for the embedded database. Outside CI, the test is also
-    /// skipped if PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
+    /// Starts PgBouncer with additional settings. Outside CI, returns `None`, recorded as a skipped test, if PgBouncer
+    /// is not installed, or if PostgreSQL is not reached over a Unix socket.
     pub fn start_pooler(settings: &str, database: &TestDatabase) -> Option<Self> {
-        if database.is_embedded() {
-            return None;
-        }
         let address = parse_socket_url(&database.url);
         require_condition(address.is_some(), "a Unix socket of PostgreSQL");
         let (name, socket, user) = address?;
@@ -85,8 +82,8 @@ impl Drop for Pooler {
 
 #[test]
 fn a_pooler_in_session_mode_works() {
-    for database in create_databases() {
-        let Some(pooler) = Pooler::start_pooler("pool_mode = session", &database) else { continue };
+    if let Some(database) = postgres_if_covered() {
+        let Some(pooler) = Pooler::start_pooler("pool_mode = session", &database) else { return };
         migrate(&pooler.database_url("127.0.0.1", "")).unwrap();
         open(&pooler.database_url("127.0.0.1", ""), Access::ServeWithoutDurability).map(drop).unwrap();
     }
@@ -94,10 +91,10 @@ fn a_pooler_in_session_mode_works() {
 
 #[test]
 fn a_pooler_in_transaction_mode_is_refused() {
-    for database in create_databases() {
+    if let Some(database) = postgres_if_covered() {
         for round_robin in [0, 1] {
             let settings = format!("pool_mode = transaction\nserver_round_robin = {round_robin}");
-            let Some(pooler) = Pooler::start_pooler(&settings, &database) else { continue };
+            let Some(pooler) = Pooler::start_pooler(&settings, &database) else { return };
             for _ in 0..3 {
                 let migrated = migrate(&pooler.database_url("127.0.0.1", "")).map(drop);
                 let opened = open(&pooler.database_url("127.0.0.1", ""), Access::Command).map(drop);

@@ -14,7 +14,7 @@ use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
 use crate::feed::read_whole_feed;
-use crate::support::{LedgerFixture, on_each_database, run_concurrently};
+use crate::support::{LedgerFixture, on_each_database, on_postgres, run_concurrently};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -210,15 +210,11 @@ fn count_in_partition(fixture: &LedgerFixture) -> Vec<i64> {
 }
 
 /// Runs a test on PostgreSQL, with the clock set to the time of the ids, and no partition for that time.
-fn on_postgres(test: impl Fn(&LedgerFixture)) {
-    on_each_database(|fixture| {
-        if !fixture.database.is_embedded() {
-            fixture.clock.set_time(time_of_ids());
-            fixture
-                .database
-                .execute_sql("", "DROP TABLE events_earlier, deliveries_earlier, attempts_earlier");
-            test(fixture);
-        }
+fn without_earlier_partition(test: impl Fn(&LedgerFixture)) {
+    on_postgres(|fixture| {
+        fixture.clock.set_time(time_of_ids());
+        fixture.database.execute_sql("", "DROP TABLE events_earlier, deliveries_earlier, attempts_earlier");
+        test(fixture);
     });
 }
 
@@ -230,7 +226,7 @@ fn expiry_of_partition(fixture: &LedgerFixture) -> Timestamp {
 
 #[test]
 fn a_partition_is_dropped_as_a_whole_after_it_has_expired() {
-    on_postgres(|fixture| {
+    without_earlier_partition(|fixture| {
         assert_eq!([create_partitions(fixture), create_partitions(fixture)], [2, 0]);
         create_settled_events(fixture, &[DeliveryOutcome::Delivered, DeliveryOutcome::Delivered]);
         assert_eq!(count_in_partition(fixture), [2, 2, 2]);
@@ -248,7 +244,7 @@ fn a_partition_is_dropped_as_a_whole_after_it_has_expired() {
 
 #[test]
 fn instances_that_start_together_create_each_partition_once() {
-    on_postgres(|fixture| {
+    without_earlier_partition(|fixture| {
         let created = AtomicUsize::new(0);
         run_concurrently(4, |_| match try_create_partitions(fixture) {
             Ok(count) => _ = created.fetch_add(count, Ordering::Relaxed),
@@ -263,7 +259,7 @@ fn instances_that_start_together_create_each_partition_once() {
 
 #[test]
 fn an_expired_partition_with_an_undelivered_event_loses_the_others_one_by_one() {
-    on_postgres(|fixture| {
+    without_earlier_partition(|fixture| {
         create_partitions(fixture);
         let outcomes = [DeliveryOutcome::Delivered, DeliveryOutcome::Exhausted, DeliveryOutcome::Delivered];
         let events = create_settled_events(fixture, &outcomes);
@@ -277,7 +273,7 @@ fn an_expired_partition_with_an_undelivered_event_loses_the_others_one_by_one() 
 
 #[test]
 fn events_that_precede_their_partition_stay_in_the_default_partition() {
-    on_postgres(|fixture| {
+    without_earlier_partition(|fixture| {
         create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
         assert_eq!([create_partitions(fixture), create_partitions(fixture)], [2, 0]);
         assert_eq!(
@@ -292,10 +288,7 @@ fn events_that_precede_their_partition_stay_in_the_default_partition() {
 
 #[test]
 fn events_from_before_the_database_existed_leave_the_default_partition_empty_and_are_deleted_one_by_one() {
-    on_each_database(|fixture| {
-        if fixture.database.is_embedded() {
-            return;
-        }
+    on_postgres(|fixture| {
         fixture.clock.set_time(time_of_ids());
         let outcomes = [DeliveryOutcome::Delivered, DeliveryOutcome::Exhausted];
         let events = create_settled_events(fixture, &outcomes);

@@ -5,7 +5,7 @@ use diesel::{Connection as _, PgConnection};
 use guerdon_domain::ports::{ClaimRequest, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::wallets::WalletType;
-use guerdon_persistence::testing::{TestDatabase, create_databases};
+use guerdon_persistence::testing::{TestDatabase, postgres_if_covered};
 use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ fn in_schema(mut database: TestDatabase, schema: &str) -> TestDatabase {
 }
 
 fn on_postgres(test: impl Fn(TestDatabase)) {
-    create_databases().into_iter().filter(|database| !database.is_embedded()).for_each(test);
+    postgres_if_covered().into_iter().for_each(test);
 }
 
 /// A session whose `search_path` does not include guerdon's schema.

@@ -7,9 +7,7 @@ use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{NewEvent, Store, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
-use guerdon_persistence::testing::{
-    TestDatabase, covers_postgres, covers_sqlite, create_postgres, create_sqlite,
-};
+use guerdon_persistence::testing::{TestDatabase, postgres_if_covered, sqlite_if_covered};
 use guerdon_webhook_dispatcher::testing::{ContractCase, DeliveryState, StoreHarness};
 use guerdon_webhook_dispatcher::{DeliveryStore, PersistentDeliveryStore};
 use time::macros::datetime;
@@ -114,14 +112,14 @@ impl StoreHarness for PersistentStoreFixture {
 }
 
 fn run_on_sqlite(case: ContractCase) {
-    if covers_sqlite() {
-        case(&PersistentStoreFixture::on_database(create_sqlite()));
+    if let Some(database) = sqlite_if_covered() {
+        case(&PersistentStoreFixture::on_database(database));
     }
 }
 
 fn run_on_postgres(case: ContractCase) {
-    if covers_postgres() {
-        case(&PersistentStoreFixture::on_database(create_postgres()));
+    if let Some(database) = postgres_if_covered() {
+        case(&PersistentStoreFixture::on_database(database));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use guerdon_persistence::testing::create_databases;
+use guerdon_persistence::testing::postgres_if_covered;
 use serde_json::{Value, json};
 
 use crate::support::service::TestService;
@@ -125,7 +125,7 @@ fn invalid_schedules_are_refused() {
 
 #[test]
 fn two_services_on_one_postgresql_pay_each_date_once() {
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let service = TestService::start(database, &[]);
         let beside = service.start_second_process();
         let samples: Vec<SampleCompany> = (0..4).map(|_| SampleCompany::create(&service, 3)).collect();

@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 
+use crate::measurement::service::Database;
 use crate::memory_folder::temporary_folder;
 use crate::postgres::Cluster;
 use crate::python::prepare_environment;
@@ -37,28 +37,13 @@ const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 pub(crate) struct Arguments {
     /// Run the tests on this database only
     #[arg(long, value_name = "DATABASE")]
-    only: Option<DatabaseKind>,
+    only: Option<Database>,
     /// Build OpenSSL into libpq, as in releases, and test encrypted connections too; needs perl and make
     #[arg(long)]
     pub(crate) postgres_tls: bool,
     /// Arguments of the test programs: names to filter by, or flags such as --nocapture
     #[arg(last = true, value_name = "FILTER")]
     filters: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DatabaseKind {
-    Sqlite,
-    Postgres,
-}
-
-impl DatabaseKind {
-    fn name(self) -> &'static str {
-        match self {
-            DatabaseKind::Sqlite => "sqlite",
-            DatabaseKind::Postgres => "postgres",
-        }
-    }
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -78,10 +63,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Ok(folder) => environment.push((MAIL_SERVER_PYTHON, Some(folder.join("bin").join("python").into()))),
         Err(error) => println!("{error:#}"), // the test that needs it is skipped; in CI it fails
     }
-    let needs_cluster =
-        arguments.only != Some(DatabaseKind::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
+    let needs_cluster = arguments.only != Some(Database::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
     let cluster = needs_cluster.then(|| Cluster::start(workspace)).transpose()?;
-    if arguments.only == Some(DatabaseKind::Sqlite) {
+    if arguments.only == Some(Database::Sqlite) {
         environment.push((POSTGRES_URL, None));
     } else if let Some(cluster) = &cluster {
         environment.push((POSTGRES_URL, Some(cluster.url().into())));
@@ -109,18 +93,20 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Fails if the tests did not run on a requested kind of database. With filters, only some tests run, so nothing is
 /// checked.
 fn check_databases(tally: &str, arguments: &Arguments) -> Result<()> {
-    let count = |kind: DatabaseKind| report::count_databases(tally, kind.name());
+    let count = |kind: Database| report::count_databases(tally, kind.name());
     println!(
         "Databases opened by tests: sqlite {}, postgres {}",
-        count(DatabaseKind::Sqlite),
-        count(DatabaseKind::Postgres)
+        count(Database::Sqlite),
+        count(Database::Postgres)
     );
     if !arguments.filters.is_empty() {
         return Ok(());
     }
-    let wanted = arguments.only.map_or(vec![DatabaseKind::Sqlite, DatabaseKind::Postgres], |kind| vec![kind]);
-    let missing: Vec<_> =
-        wanted.into_iter().filter(|kind| count(*kind) < DATABASES_MIN).map(DatabaseKind::name).collect();
+    let missing: Vec<_> = Database::one_or_all(arguments.only)
+        .into_iter()
+        .filter(|kind| count(*kind) < DATABASES_MIN)
+        .map(Database::name)
+        .collect();
     if !missing.is_empty() {
         let missing = missing.join(" and ");
         bail!("the tests did not run on {missing} (they opened fewer than {DATABASES_MIN} databases)");

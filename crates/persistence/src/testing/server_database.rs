@@ -35,7 +35,7 @@ impl ServerDatabase {
     /// Creates a copy. No session may be open, except the kept one.
     pub(super) fn duplicate(&self) -> Self {
         if self.session.lock().is_some() {
-            self.wait_for_end_of_sessions();
+            self.wait_for_end_of_sessions().expect("no open session");
         }
         // Copying the files of a small database is faster than copying it through the log.
         Self::create(&format!("TEMPLATE {} STRATEGY FILE_COPY", self.name))
@@ -64,29 +64,23 @@ impl ServerDatabase {
         result
     }
 
-    /// Closes the kept session, and waits until all sessions have ended, and with them their reports of statistics.
-    /// Panics after 10 s.
-    pub(super) fn wait_for_end_of_sessions(&self) {
-        drop(self.session.lock().take());
-        self.await_end_of_sessions().unwrap_or_else(|e| panic!("{}: {e}", self.name));
-    }
-
     /// Deletes the database. Before, refuses new sessions, ends the open ones, and waits for their end, because
     /// `DROP DATABASE ... WITH (FORCE)` checks only every 100 ms.
     fn delete(&self) -> QueryResult<()> {
         let name = &self.name;
-        drop(self.session.lock().take());
         execute_on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
         execute_on_server(&format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = '{name}' AND backend_type = 'client backend'"
         ))?;
-        self.await_end_of_sessions()?;
+        self.wait_for_end_of_sessions()?;
         execute_on_server(&format!("DROP DATABASE {name} WITH (FORCE)"))
     }
 
-    /// Waits until all sessions have ended. Fails after 10 s.
-    fn await_end_of_sessions(&self) -> QueryResult<()> {
+    /// Closes the kept session, and waits until all sessions have ended, and with them their reports of statistics.
+    /// Fails after 10 s.
+    pub(super) fn wait_for_end_of_sessions(&self) -> QueryResult<()> {
+        drop(self.session.lock().take());
         execute_on_server(&format!(
             "DO $$ BEGIN
                 WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '{}') LOOP

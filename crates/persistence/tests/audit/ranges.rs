@@ -2,7 +2,7 @@
 
 use guerdon_domain::audit::{AuditOptions, AuditPart};
 use guerdon_domain::ports::Clock as _;
-use guerdon_persistence::testing::{covers_postgres, create_databases, create_postgres};
+use guerdon_persistence::testing::{create_databases, postgres_if_covered};
 
 use super::ShortestSnapshots;
 use crate::support::recorded_statements::{record_statements, start_recording};
@@ -41,11 +41,9 @@ fn rows_of_every_range_are_checked_once() {
 
 #[test]
 fn rows_that_are_missing_in_the_statistics_are_read_through_indexes() {
-    if !covers_postgres() {
-        return;
-    }
+    let Some(database) = postgres_if_covered() else { return };
     start_recording();
-    let fixture = LedgerFixture::new(create_postgres());
+    let fixture = LedgerFixture::new(database);
     // As in a growing table, all later ranges are beyond the statistics.
     let analyzed = DELIVERIES.replace("25000", "100") + "ANALYZE;";
     fixture.database.execute_sql("", &analyzed);

@@ -134,6 +134,7 @@ fn kill_at_each_failpoint(is_embedded: bool) -> usize {
 fn a_kill_at_any_step_of_a_command_loses_and_duplicates_nothing() {
     for database in super::databases() {
         let kills = kill_at_each_failpoint(database == "sqlite");
+        assert!(kills > 0, "{database}");
         println!("{kills} kills on {database}");
     }
 }

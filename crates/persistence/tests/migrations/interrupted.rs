@@ -2,16 +2,14 @@
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
-use guerdon_persistence::testing::{TestDatabase, check_with, create_postgres, migrate_with};
+use guerdon_persistence::testing::{TestDatabase, check_with, migrate_with, postgres_if_covered};
 use guerdon_persistence::{DatabaseUrl, OpenError};
 
 use super::{BATCHED_MIGRATION, FIRST_MIGRATION, INDEX, SECOND_MIGRATION, SHORT_RETRIES, with_things};
 
 /// A PostgreSQL database with `count` things. `None` if this run does not cover PostgreSQL.
 fn postgres_with_things(count: u32) -> Option<(TestDatabase, String)> {
-    let covered = std::env::var_os("TEST_POSTGRES_URL").is_some()
-        && std::env::var("TEST_ONLY").as_deref() != Ok("sqlite");
-    let database = covered.then(|| with_things(create_postgres(), count))?;
+    let database = with_things(postgres_if_covered()?, count);
     let DatabaseUrl::Postgres(url) = database.database_url() else { unreachable!() };
     Some((database, url))
 }

@@ -35,7 +35,9 @@ use guerdon_domain::values::{
 };
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::OpenDatabase;
-use guerdon_persistence::testing::{TestDatabase, create_databases, create_postgres, create_sqlite};
+use guerdon_persistence::testing::{
+    TestDatabase, create_databases, create_postgres, create_sqlite, postgres_if_covered,
+};
 use uuid::Uuid;
 
 /// A clock that advances by one microsecond per call.
@@ -125,7 +127,7 @@ pub fn on_each_database(test: impl Fn(&LedgerFixture)) {
 /// Runs a test on every database of this run, and again on PostgreSQL with the form of writes that Citus needs.
 pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
     on_each_database(&test);
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let mut fixture = LedgerFixture::new(database);
         // Closes the stores that were opened first: the check for deadlocks waits for the end of all sessions.
         OpenDatabase {
@@ -135,6 +137,13 @@ pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
             ..
         } = fixture.database.open_with_statement_per_table();
         test_and_audit(fixture, &test);
+    }
+}
+
+/// Runs a test on PostgreSQL.
+pub fn on_postgres(test: impl Fn(&LedgerFixture)) {
+    if let Some(database) = postgres_if_covered() {
+        test_and_audit(LedgerFixture::new(database), &test);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use guerdon_persistence::testing::create_databases;
+use guerdon_persistence::testing::postgres_if_covered;
 use serde_json::json;
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture, expire_leases};
@@ -20,7 +20,7 @@ const EVENTS_IN_FLIGHT_MAX: usize = 32;
 
 /// Runs a test with two services, on PostgreSQL only, because the embedded database permits only one.
 fn for_each_pair(test: impl Fn(&mut TestService, ServiceProcess)) {
-    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+    if let Some(database) = postgres_if_covered() {
         let mut service = TestService::start(database, &ALLOW_LOCAL_RECEIVERS);
         let other = service.start_second_process();
         test(&mut service, other);

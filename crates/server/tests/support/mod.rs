@@ -48,7 +48,8 @@ fn assert_consistent(service: &TestService) {
     }
     let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
     let now = Timestamp::new(SystemTime::now().into());
-    let longest_wait = RetrySchedule::default().waits_by_failed_attempts().into_iter().max().unwrap() + DAY;
+    let longest_wait =
+        RetrySchedule::default().waits_by_failed_attempts().into_iter().max().unwrap() + DAY;
     let options = AuditOptions {
         head: None,
         bodies: &Bodies,
@@ -196,15 +197,15 @@ pub fn created_id(response: ApiResponse) -> String {
 
 /// Like `for_each_database`, for a test of the embedded database only.
 pub fn run_on_sqlite(test: impl FnOnce(&mut TestService)) {
-    if testing::covers_sqlite() {
-        run_on(testing::create_sqlite(), test);
+    if let Some(database) = testing::sqlite_if_covered() {
+        run_on(database, test);
     }
 }
 
 /// Like `for_each_database`, for a test of PostgreSQL only.
 pub fn run_on_postgres(test: impl FnOnce(&mut TestService)) {
-    if testing::covers_postgres() {
-        run_on(testing::create_postgres(), test);
+    if let Some(database) = testing::postgres_if_covered() {
+        run_on(database, test);
     }
 }
 
