@@ -114,7 +114,7 @@ impl AccountAudit {
                 stored.spent
             )
         });
-        findings.require(!stored.closed || stored.balance == 0, "closed at zero", || {
+        findings.require(!stored.closed || stored.balance == 0, "balance of a closed account", || {
             format!("{} is closed but has {} nano-dollars", name(), stored.balance)
         });
     }

@@ -34,7 +34,7 @@ pub struct Changes {
 /// A change to the stored steps of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionProgress {
-    /// The sum is in transit, and each step pays `receivers_per_step` receivers. The legs count from 1 in the
+    /// The whole price is in transit, and each step pays `receivers_per_step` receivers. The legs count from 1 in the
     /// order of the receivers.
     Started { receivers: Vec<UserId>, receivers_per_step: usize },
     /// The step that starts with this leg was executed; `unpaid` of its receivers could not be paid.

@@ -45,7 +45,7 @@ stored_enum! {
         MailTested => 29, "mail.test";
         /// An example event was about to be sent to a provider.
         ExampleSent => 30, "webhook.send-example";
-        /// A copy of the embedded database was started.
+        /// A backup of the embedded database was started.
         BackupStarted => 31, "backup";
         /// The company was closed here, to be opened in another cell.
         CompanyHandedOver => 32, "company.export";

@@ -38,7 +38,7 @@ pub struct AuditOptions<'a> {
     /// snapshot that contains them.
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
-    pub longest_wait: Duration,
+    pub next_attempt_wait_max: Duration,
     /// The time limit of each statement, if any. SQLite has no such limit.
     pub statement_duration_max: Option<Duration>,
     /// Determines how fast the audit reads, and whether it continues.

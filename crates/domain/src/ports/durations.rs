@@ -110,9 +110,9 @@ mod tests {
         assert_eq!(counts_of(&[2]).percentile_micros(50), Some(2_500));
     }
 
-    /// The bound for every sample is 3, the ratio of the last two buckets.
+    /// The factor that holds for every sample is 3, the ratio of the last two bounds (5 s and 15 s).
     #[test]
-    fn percentiles_of_a_sample_are_exact_to_a_factor_of_two_and_a_half() {
+    fn percentiles_of_this_sample_are_within_a_factor_of_two_and_a_half() {
         let mut sample: Vec<u64> = (1..2_000_u64).map(|number| number * 7_919 % 14_000 + 1).collect();
         let counts = counts_of(&sample);
         sample.sort_unstable();

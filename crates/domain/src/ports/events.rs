@@ -213,6 +213,7 @@ pub trait Outbox {
 pub trait Replays {
     /// Makes an event due immediately. An event whose attempts have ended starts a new retry schedule; a pending event
     /// keeps its schedule. Returns `None` if the event does not exist, and `false` if it is already due or in flight.
+    /// Fails with [`StoreError::CompanyHandedOver`] if the event's company was handed over.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
     /// Replays the next events of a provider in a state. Reads and changes at most `query.limit` deliveries, which it

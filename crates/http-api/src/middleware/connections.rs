@@ -103,7 +103,7 @@ impl ConnectionLimiter {
                         address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string());
                     log::warn!(
                         count, latest_address = latest_address.as_str(), reason = cause.log_reason();
-                        "closed new connections immediately"
+                        "refused new connections over a limit"
                     );
                 }
                 Err(cause)

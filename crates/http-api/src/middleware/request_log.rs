@@ -104,8 +104,9 @@ impl HandledRequest<'_> {
         self.provider.map_or_else(|| "-".to_owned(), |id| id.to_string())
     }
 
-    /// Logs a failed request: an internal error with its cause, and any other 5xx as a warning, once a minute for each
-    /// reason. Failures of the store are logged with their causes by `log_store_failure`.
+    /// Logs a failed request. An internal error is always logged, with its cause. Any other 5xx is logged as a warning,
+    /// once a minute for each status and reason. Other failures, and suppressed warnings, are logged at the level of
+    /// the request log. `log_store_failure` logs failures of the store with their causes.
     fn log_failure(&self, api: &Api, failure: &Failure, route: &str, duration_ms: u64) {
         let (status, reason) = (self.status.as_u16(), failure.reason.as_str());
         let level = api.request_log_level;

@@ -141,7 +141,7 @@ impl Query {
             None | Some([]) => Some(None),
             Some([Some(value)]) => Some(Some(value.clone())),
             Some([None]) => self.report.add_fault(name, "must be valid UTF-8"),
-            Some(_) => self.report.add_fault(name, "must be given once"),
+            Some(_) => self.report.add_fault(name, "must not be repeated"),
         }
     }
 }
@@ -196,8 +196,8 @@ mod tests {
         {
             check(&format!("page={value}"), no_page);
         }
-        check("page=1&page=2", "page must be given once");
-        check("page=1&page=%ff", "page must be given once");
+        check("page=1&page=2", "page must not be repeated");
+        check("page=1&page=%ff", "page must not be repeated");
         check("page=%ff&per_page=1%C3", "page must be valid UTF-8; per_page must be valid UTF-8");
         check("page", no_page);
         check("page=0&per_page=x", "page must be an integer from 1; per_page must be an integer from 1");

@@ -48,8 +48,8 @@ pub struct Mailer {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     observer: Arc<dyn MailerObserver>,
-    /// Notified after each commit that queued emails. This does not shorten the wait for an unavailable server, unless
-    /// an operator retries an email.
+    /// Notified after each commit that queued emails. A notification does not shorten the wait for an unavailable
+    /// server, unless an operator retries an email.
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
@@ -63,7 +63,7 @@ pub struct Mailer {
     refusals: HashMap<Uuid, u8>,
     /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again, and further
     /// failures are not logged.
-    store_fails: bool,
+    has_store_failed: bool,
 }
 
 /// When to call [`Mailer::process_batch`] again.
@@ -105,7 +105,7 @@ impl Mailer {
             clock_checked_at: None,
             unrecorded: HashMap::new(),
             refusals: HashMap::new(),
-            store_fails: false,
+            has_store_failed: false,
         }
     }
 
@@ -145,7 +145,7 @@ impl Mailer {
     }
 
     fn try_process_batch(&mut self, now: Timestamp) -> Result<NextBatch, StoreError> {
-        self.record_unrecorded()?;
+        self.retry_unrecorded_outcomes()?;
         self.reschedule_if_clock_moved(now)?;
         if let Some(until) = self.server.unavailable_until(now) {
             if self.store.next_due()? != Some(RETRIED_NOTIFICATION_DUE) {
@@ -155,7 +155,7 @@ impl Mailer {
         }
         let (lease, until) = (self.ids.next_id(), now + LEASE_DURATION);
         let claimed = self.store.claim_due_mails(self.last_provider, now, until, lease, BATCH_SIZE_MAX)?;
-        self.store_fails = false;
+        self.has_store_failed = false;
         let Some(ClaimedMails { provider, mails }) = claimed else {
             let due = self.store.next_due()?;
             return Ok(NextBatch::At(
@@ -168,7 +168,7 @@ impl Mailer {
         }
         self.send_batch(&mails, &mut MailBatch { provider, lease, until, consecutive_failures: 0 });
         self.transport.close_connection();
-        Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
+        Ok(if self.has_store_failed { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
 
     /// Reschedules emails if the clock was set back since the last check. Otherwise due times that were computed with
@@ -215,7 +215,7 @@ impl Mailer {
     }
 
     fn must_end_batch(&self, batch: &MailBatch, now: Timestamp) -> bool {
-        self.is_stopped() || self.store_fails || now + SEND_DURATION_MAX > batch.until
+        self.is_stopped() || self.has_store_failed || now + SEND_DURATION_MAX > batch.until
     }
 
     fn attempt_mail(&mut self, mail: &Mail, batch: &mut MailBatch) -> NotificationOutcome {
@@ -293,7 +293,7 @@ impl Mailer {
     }
 
     fn record_outcome(&mut self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) {
-        if self.store_fails {
+        if self.has_store_failed {
             self.unrecorded.insert(id, (lease, outcome));
             return;
         }
@@ -306,14 +306,14 @@ impl Mailer {
                 if is_transient(&cause) {
                     self.record_store_failure(&cause);
                 } else {
-                    log::error!(mail_id:% = id, cause:%; "cannot record the outcome of an email");
+                    log::error!(mail_id:% = id, cause:%; "cannot store the outcome of an email: if it was sent, it may be sent again after a restart");
                 }
             }
         }
     }
 
     /// Stores the outcomes that could not be stored before. An email whose row is broken is skipped.
-    fn record_unrecorded(&mut self) -> Result<(), StoreError> {
+    fn retry_unrecorded_outcomes(&mut self) -> Result<(), StoreError> {
         let unrecorded: Vec<_> = self.unrecorded.iter().map(|(id, outcome)| (*id, *outcome)).collect();
         for (id, (lease, outcome)) in unrecorded {
             match self.store.record_outcome(id, lease, outcome) {
@@ -328,16 +328,16 @@ impl Mailer {
     }
 
     fn record_store_failure(&mut self, cause: &StoreError) {
-        if !std::mem::replace(&mut self.store_fails, true) {
-            log::warn!(cause:%; "cannot read or update the mail outbox");
+        if !std::mem::replace(&mut self.has_store_failed, true) {
+            log::warn!(cause:%; "cannot read or update the mail outbox, retrying");
         }
     }
 
     /// Closes the connection and tries once more to store outcomes that could not be stored.
     fn close_mailer(&mut self) {
         self.transport.close_connection();
-        if let Err(cause) = self.record_unrecorded() {
-            log::warn!(mails = self.unrecorded.len(), cause:%; "emails may be sent again");
+        if let Err(cause) = self.retry_unrecorded_outcomes() {
+            log::warn!(mails = self.unrecorded.len(), cause:%; "stopped before all outcomes were stored: emails that were sent may be sent again");
         }
     }
 }

@@ -121,7 +121,8 @@ fn decide_job(
         Err(DecideError::NotLoaded(_)) => return Ok(CommandResult::NotLoaded),
         Err(DecideError::Refused(refusal)) => return Ok(CommandResult::Ended(Outcome::Refused(refusal))),
     };
-    // The response is stored with the changes, unless the client has already received a 503.
+    // If the client has already received a 503, the command fails with `DeadlineExceeded` and its changes are
+    // discarded. Otherwise its response is stored with its changes.
     let rendered = outcome_receiver.render_response(&done).and_then(|rendered| {
         if outcome_receiver.confirm_execution() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
     });

@@ -8,7 +8,7 @@ use guerdon_domain::ledger::Needs;
 use guerdon_domain::ports::{Deadlines, StoreError};
 
 /// A command that affects more objects than this is executed in a separate batch.
-pub(crate) const SHARED_BATCH_SIZE_MAX: usize = 16;
+pub(crate) const AFFECTED_IN_SHARED_BATCH_MAX: usize = 16;
 /// The number of retries after which a command fails because the database is busy.
 const RETRIES_MAX: u32 = 6;
 /// The number of attempts in shared batches. After that, a command is executed in a separate batch.
@@ -54,7 +54,7 @@ impl Job {
     }
 
     pub(super) fn is_large(&self) -> bool {
-        self.affected_count() > SHARED_BATCH_SIZE_MAX
+        self.affected_count() > AFFECTED_IN_SHARED_BATCH_MAX
     }
 
     /// Whether it must be executed in a separate batch.
@@ -80,8 +80,8 @@ impl Job {
         (self.arrived + Deadlines::COMMIT).saturating_duration_since(now)
     }
 
-    /// Counts an attempt that conflicted with another transaction. A large command then lets others go first, because
-    /// one worker executes all large commands.
+    /// Counts an attempt that conflicted with another transaction. A large command then pauses for
+    /// [`LARGE_RETRY_PAUSE`], so that the one worker for large commands can execute others.
     pub(super) fn count_retry(&mut self, now: Instant) {
         self.retries += 1;
         self.paused_until = self.is_large().then(|| now + LARGE_RETRY_PAUSE);

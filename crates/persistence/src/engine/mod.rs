@@ -30,8 +30,8 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{Deadlines, LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
+pub(crate) use self::job::AFFECTED_IN_SHARED_BATCH_MAX;
 use self::job::Job;
-pub(crate) use self::job::SHARED_BATCH_SIZE_MAX;
 use self::queue::{JobBatch, JobQueue, SECOND_BATCH_WAIT};
 use crate::failpoint::pass_failpoint;
 
@@ -237,7 +237,7 @@ impl EngineState {
                 log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
                 batches.extend(jobs.drain(..).rev().map(|job| vec![job]));
             }
-            if loses_connection(&committed) && !batches.is_empty() {
+            if is_connection_lost(&committed) && !batches.is_empty() {
                 // The remaining commands wait for a connection together, not one after the other.
                 if let Err(cause) = check_connection(backend) {
                     let unstarted = batches.drain(..).flatten();
@@ -280,7 +280,7 @@ impl EngineState {
 }
 
 /// Whether the connection was lost.
-fn loses_connection(committed: &Result<(), BatchError>) -> bool {
+fn is_connection_lost(committed: &Result<(), BatchError>) -> bool {
     let failure = match committed {
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => cause,
         Ok(()) | Err(BatchError::Contended | BatchError::Duplicate(_) | BatchError::NoConnection(_)) => {

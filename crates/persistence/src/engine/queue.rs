@@ -20,15 +20,17 @@ use super::{Locking, Worker};
 const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
 /// The maximum number of commands in a batch.
 const BATCH_COMMANDS_MAX: usize = 32;
-/// The maximum number of waiting commands of one provider, and of all providers. Further commands are refused
-/// immediately.
+/// The maximum number of waiting commands of one provider. Further commands are refused immediately.
 const WAITING_PER_PROVIDER_MAX: usize = 1_024;
-const WAITING_MAX: usize = 4_096;
-/// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has
-/// waited this long: most of the cost of a batch does not depend on its size.
-const SECOND_BATCH_MIN: usize = 12;
+/// The maximum number of waiting commands of all providers. Further commands are refused immediately.
+const WAITING_IN_TOTAL_MAX: usize = 4_096;
+/// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has waited for
+/// [`SECOND_BATCH_WAIT`]: most of the cost of a batch does not depend on its size.
+const SECOND_BATCH_COMMANDS_MIN: usize = 12;
+/// How long a command waits before a second batch starts for it.
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
-/// Which commands wait for a worker.
+
+/// Whether commands wait for each kind of worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WaitingJobs {
     pub(super) for_fast: bool,
@@ -76,8 +78,8 @@ impl JobQueue {
         let provider = job.submission.provider;
         let own = self.provider_queues.get(&provider).map_or(0, VecDeque::len)
             + self.patient_queue.iter().filter(|job| job.submission.provider == provider).count();
-        let is_full =
-            own >= WAITING_PER_PROVIDER_MAX || self.waiting_count + self.patient_queue.len() >= WAITING_MAX;
+        let is_full = own >= WAITING_PER_PROVIDER_MAX
+            || self.waiting_count + self.patient_queue.len() >= WAITING_IN_TOTAL_MAX;
         if self.is_closed || is_full {
             return Err(Box::new(job));
         }
@@ -198,15 +200,16 @@ impl JobQueue {
     /// Whether the waiting commands do not yet justify a second batch.
     pub(super) fn is_held_back(&self, worker: Worker) -> bool {
         let is_second = worker == Worker::Fast && self.busy_fast_workers > 0;
-        is_second && self.waiting_count > 0 && self.waiting_count < SECOND_BATCH_MIN
+        is_second && self.waiting_count > 0 && self.waiting_count < SECOND_BATCH_COMMANDS_MIN
     }
 
     fn has_free_accounts(&self, job: &Job) -> bool {
         job.needs.accounts.iter().all(|account| !self.busy_accounts.contains(account))
     }
 
-    /// Takes commands from all providers in turn, in arrival order within each provider, except those with
-    /// busy accounts.
+    /// Takes commands from all providers in turn, in arrival order within each provider. Skips commands with busy
+    /// accounts, and commands that must wait for an earlier one in the patient queue. A large command is taken only as
+    /// the sole command of a batch.
     fn take_fast_batch(&mut self) -> Vec<Job> {
         if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
@@ -227,7 +230,7 @@ impl JobQueue {
             let can_take = |job: &Job| {
                 let accounts = &job.needs.accounts;
                 accounts.iter().all(|account| !self.busy_accounts.contains(account))
-                    && !must_let_pass(job, &waiting_for_locks, |other| other < job.arrived)
+                    && !must_yield(job, &waiting_for_locks, |other| other < job.arrived)
                     && (batch.is_empty() || !job.is_large())
             };
             let Some(at) =
@@ -258,8 +261,9 @@ impl JobQueue {
         });
     }
 
-    /// Takes the first command that waits for a lock, of the provider that was served longest ago, and others that need
-    /// one of its accounts. A new command waits for earlier ones that need the same accounts and no patient worker.
+    /// Takes the first ready command of the provider that was served longest ago, and other commands that need one of
+    /// its accounts. Skips a command on its first attempt while an earlier command for one of its accounts waits for a
+    /// fast worker.
     fn take_patient_batch(&mut self, takes_large: bool, now: Instant) -> Vec<Job> {
         let is_ready = |job: &Job| {
             self.has_free_accounts(job) && (takes_large || !job.is_large()) && !job.is_paused(now)
@@ -267,8 +271,7 @@ impl JobQueue {
         let has_new = self.patient_queue.iter().any(|job| job.retries == 0 && is_ready(job));
         let waiting_for_fast = first_arrivals(self.provider_queues.values().filter(|_| has_new).flatten());
         let can_take = |job: &Job| {
-            let waits =
-                job.retries == 0 && must_let_pass(job, &waiting_for_fast, |other| other <= job.arrived);
+            let waits = job.retries == 0 && must_yield(job, &waiting_for_fast, |other| other <= job.arrived);
             is_ready(job) && !waits
         };
         let takeable = self.patient_queue.iter().enumerate().filter(|(_, job)| can_take(job));
@@ -316,8 +319,8 @@ fn first_arrivals<'j>(jobs: impl Iterator<Item = &'j Job>) -> HashMap<Account, I
     first
 }
 
-/// Whether one of the commands that need an account of this command arrived early enough to go first.
-fn must_let_pass(
+/// Whether the command must wait, because `goes_first` is true for the first arrival at one of its accounts.
+fn must_yield(
     job: &Job,
     first_arrivals: &HashMap<Account, Instant>,
     goes_first: impl Fn(Instant) -> bool,

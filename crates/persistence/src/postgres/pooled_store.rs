@@ -19,7 +19,7 @@ use super::schema_check;
 use super::transaction::{
     UnitOutcome, begin_transaction, commit_transaction, rollback_transaction, take_connection,
 };
-use crate::engine::{Backend, BatchError, Locking, SHARED_BATCH_SIZE_MAX};
+use crate::engine::{AFFECTED_IN_SHARED_BATCH_MAX, Backend, BatchError, Locking};
 use crate::failpoint::is_mutant;
 use crate::pool::Pool;
 use crate::write_form::WriteForm;
@@ -110,7 +110,7 @@ impl PooledStore {
         Ok(match (verdict, failure) {
             (Err(panic), _) => UnitOutcome::Panicked(panic),
             (Ok(_), Some(StoreError::Busy)) => UnitOutcome::Conflicted,
-            // Probably its remaining time ended the statement, while it waited for a lock.
+            // The server probably cancelled the statement, because the unit's time ended while it waited for a lock.
             (Ok(_), Some(StoreError::Unavailable(_))) if is_over => {
                 UnitOutcome::Failed(StoreError::DeadlineExceeded)
             }
@@ -194,11 +194,11 @@ impl Backend for PooledStore {
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let mut limits = UnitLimits::new(Some(time_limit), locking, self.write_form);
-        if affected_count > SHARED_BATCH_SIZE_MAX {
+        if affected_count > AFFECTED_IN_SHARED_BATCH_MAX {
             limits.wait_briefly_for_locks();
         }
-        // If no transaction can be started, none of the commands is the cause. A wait that a deadline shortened does
-        // not mean that others would wait in vain.
+        // If no transaction can be started, none of the commands is the cause. If this batch's time limit shortened the
+        // wait for a connection, others may still get one, so only a full wait counts as `NoConnection`.
         let not_started = |cause| match cause {
             StoreError::Unavailable(_) if time_limit >= Deadlines::CONNECTION => {
                 BatchError::NoConnection(cause)

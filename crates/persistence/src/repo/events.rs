@@ -21,7 +21,7 @@ use crate::rows::{
     RecordedAttemptRow, SqlTimestamp, first_id_of_millisecond,
 };
 
-/// By how much the clock may have been set back without a search by time missing rows.
+/// Searches by time find every row unless the clock was set back by more than this.
 pub(super) const CLOCK_SET_BACK_MICROS_MAX: i64 = 3_600_000_000;
 
 impl ReadOutbox for Unit<'_> {
@@ -153,15 +153,16 @@ impl Outbox for Unit<'_> {
     }
 }
 
-/// Sorts attempts, which were read newest first, oldest first.
+/// Sorts attempts by number, oldest first. The input is newest first.
 fn sort_attempts(mut attempts: Vec<RecordedAttempt>) -> Vec<RecordedAttempt> {
     attempts.reverse();
     attempts.sort_by_key(|attempt| attempt.number);
     attempts
 }
 
-/// The column with the id of an event that belongs to the index over the events of a state or kind. Few events are
-/// pending, so all of them are read by the index `deliveries_due`, which has another order.
+/// The column of the event's id by which to filter and sort, so that the index over the requested state or kind is
+/// used. For pending events that is prevented: they are few, and are read by the index `deliveries_due`, whose order
+/// differs.
 fn id_column(query: &EventQuery) -> String {
     match query.state {
         None if query.kind.is_some() => "events.id".to_owned(),

@@ -13,8 +13,9 @@ use super::{Unit, feed_complete_before};
 use crate::rows::schema::{deliveries, events};
 use crate::rows::{DbTimestamp, DeliveryStateRow, Id, Identifier, QueuedEventRow, SqlTimestamp};
 
-/// The maximum duration of a transaction that writes events.
-const TRANSACTION_MICROS_MAX: i64 = 60_000_000;
+/// The assumed maximum duration of a transaction that writes events. A list that starts at a time starts this much
+/// earlier, so that it misses no event.
+const START_MARGIN_MICROS: i64 = 60_000_000;
 /// The maximum number of events that one request examines to find the events of a kind or a state. The client
 /// continues after the examined events.
 const SCANNED_EVENTS_MAX: i64 = 1_000;
@@ -22,7 +23,7 @@ const SCANNED_EVENTS_MAX: i64 = 1_000;
 impl Unit<'_> {
     pub(super) fn find_page(&mut self, wanted: &FeedQuery) -> Result<FeedPage, StoreError> {
         let after = match (wanted.after, wanted.since) {
-            (None, Some(since)) => self.position_before(wanted.provider, since, TRANSACTION_MICROS_MAX)?,
+            (None, Some(since)) => self.position_before(wanted.provider, since, START_MARGIN_MICROS)?,
             (after, _) => after,
         };
         let wanted = &FeedQuery { after, ..*wanted };
@@ -43,10 +44,11 @@ impl Unit<'_> {
         Ok(FeedPage { ids, next: next.or(wanted.after) })
     }
 
-    /// A position before the first event that arrived at a time or later. An event of an imported company arrived
-    /// when the import began, if that is later than its creation. Any other event arrived when it was created.
-    /// Positions increase with the time of arrival, except between transactions that overlapped or after the clock
-    /// was set back. A binary search therefore looks for a time that is earlier by `margin_micros`.
+    /// A position before the first event that arrived at a time or later; `None` if the list must be read from its
+    /// beginning. An event of an imported company arrived when the import began, if that is later than its creation.
+    /// Any other event arrived when it was created. Positions increase with the time of arrival, except between
+    /// transactions that overlapped or after the clock was set back. A binary search therefore looks for `since` minus
+    /// `margin_micros`.
     pub(super) fn position_before(
         &mut self,
         provider: ProviderId,

@@ -175,7 +175,9 @@ impl NotificationDeliveries for Unit<'_> {
             match row.into_claimed_notification() {
                 Ok(notification) => notifications.push(notification),
                 // It stays claimed until the end of the lease. A newer version of the service may then read it.
-                Err(cause) => log::error!(notification_id:% = id, cause:%; "a notification cannot be read"),
+                Err(cause) => {
+                    log::error!(notification_id:% = id, cause:%; "cannot read an email, retrying after its lease")
+                }
             }
         }
         Ok(Some(ClaimedNotifications { provider, notifications }))

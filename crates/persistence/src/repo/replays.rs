@@ -105,8 +105,8 @@ impl Unit<'_> {
         self.list(|Id(id)| Ok(ReplayCursor { key: 0, id }), |conn| page.get_results(conn))
     }
 
-    /// Makes those of the events that match the filter due now, with a new schedule, except those of companies that
-    /// were handed over. The filter must not match pending events.
+    /// Replays the events that match the filter: they become due now and start a new retry schedule. Skips events of
+    /// companies that were handed over. The filter must not match pending events.
     fn replay_ended(
         &mut self,
         ids: &[Id<EventId>],
@@ -128,8 +128,8 @@ impl Unit<'_> {
         Ok(changed)
     }
 
-    /// Makes those of the events that match the filter and wait for a later time due now, except those with an attempt
-    /// in progress. The filter must match only pending events.
+    /// Makes the events due now that match the filter and are due later. Skips events with an attempt in progress. The
+    /// filter must match only pending events.
     fn make_due_now(
         &mut self,
         ids: &[Id<EventId>],

@@ -57,7 +57,7 @@ declare_row! {
 }
 
 impl StoredNotificationRow {
-    /// The notification as the worker that claimed it sees it.
+    /// The notification as the sender that claimed it sees it.
     pub(crate) fn into_claimed_notification(self) -> Result<ClaimedNotification, StoreError> {
         let reader = RowReader { table: "notifications", id: &self.id.0 };
         let notification = from_json(self.company_id.0, &self.notification);

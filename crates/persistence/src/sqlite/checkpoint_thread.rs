@@ -38,7 +38,7 @@ pub(super) const LIMITS: CheckpointLimits = CheckpointLimits {
     enough_pages_left: 128,
 };
 
-/// Whether the writer has to move the last pages.
+/// A flag with which the checkpoint thread asks the writer to move the last pages.
 #[derive(Clone, Default)]
 pub(super) struct CheckpointRequest(Arc<AtomicBool>);
 

@@ -37,10 +37,10 @@ use crate::pool::Pool;
 use crate::pool::wait_metrics::record_wait;
 
 /// A command that affects more objects than this is committed separately, so that others do not wait for it.
-const SHARED_COMMIT_SIZE_MAX: usize = 100;
+const AFFECTED_IN_SHARED_COMMIT_MAX: usize = 100;
 
-/// A panic outside the work of a unit. The savepoint of the unit may be lost.
-const PANICKED: &str = "a unit of work panicked";
+/// The message for a panic outside the work of a unit, after which the savepoint of the unit may be lost.
+const PANIC_MESSAGE: &str = "a unit of work panicked";
 
 /// The one writer, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
@@ -94,7 +94,7 @@ impl GroupCommit {
         let group_result = writer.join_group(is_large)?;
         let ended = catch_unwind(AssertUnwindSafe(|| writer.run_unit(&mut limits, work)));
         let ended =
-            ended.unwrap_or_else(|_panic| UnitEnd::GroupLost(StoreError::Broken(PANICKED.to_owned())));
+            ended.unwrap_or_else(|_panic| UnitEnd::GroupLost(StoreError::Broken(PANIC_MESSAGE.to_owned())));
         if is_mutant("respond_before_commit") && writer.has_one_unit() {
             return Ok(()); // the next unit commits this one; no other unit waits for it
         }
@@ -188,7 +188,7 @@ impl Drop for GroupCommit {
         drop(self.checkpoint_thread.take());
         let mut writer = self.writer.lock();
         if let Err(e) = writer.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)") {
-            log::warn!(cause:% = e; "the database was closed without a checkpoint");
+            log::warn!(cause:% = e; "closed the database without a checkpoint: keep the file -wal beside it, because the next start needs it");
         }
     }
 }
@@ -201,7 +201,7 @@ impl Backend for Arc<GroupCommit> {
         affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        let is_large = affected_count > SHARED_COMMIT_SIZE_MAX;
+        let is_large = affected_count > AFFECTED_IN_SHARED_COMMIT_MAX;
         self.run_with_limits(UnitLimits::new(Some(time_limit)), is_large, &mut |tx| work(tx)).map_err(
             |cause| match cause {
                 StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => {

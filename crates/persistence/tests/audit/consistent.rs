@@ -108,7 +108,7 @@ fn recorded_pruning_explains_missing_delivered_events() {
                      DELETE FROM deliveries WHERE event_id NOT IN (SELECT id FROM events)";
         fixture.database.execute_sql(prune, prune);
         assert!(
-            fixture.audit_ledger().iter().all(|violation| violation.invariant == "one event each"),
+            fixture.audit_ledger().iter().all(|violation| violation.invariant == "events of a journal entry"),
             "{:?}",
             fixture.audit_ledger()
         );

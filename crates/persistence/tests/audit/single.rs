@@ -19,11 +19,11 @@ fn changed_accounts() {
     assert_violations("UPDATE accounts SET entry_count = entry_count + 1 WHERE kind = 4", &["entry count"]);
     assert_violations(
         "UPDATE accounts SET closed_at = NULL WHERE closed_at IS NOT NULL",
-        &["deleted means closed"],
+        &["wallets of a deleted user"],
     );
     assert_violations(
         "UPDATE accounts SET balance = 9 WHERE closed_at IS NOT NULL AND kind = 1",
-        &["closed at zero"],
+        &["balance of a closed account"],
     );
     assert_violations("UPDATE accounts SET alert_below = 7 WHERE kind = 4", &["reserve alert"]);
     assert_violations("UPDATE accounts SET company_id = owner_id WHERE kind = 1", &["owner of an account"]);
@@ -166,18 +166,24 @@ fn changed_or_missing_recognitions() {
 
 #[test]
 fn events_and_deliveries() {
-    assert_violations("DELETE FROM events WHERE kind = 1", &["one event each", "delivery of an event"]);
-    assert_violations("UPDATE events SET provider_id = company_id WHERE kind = 3", &["one event each"]);
-    assert_violations("UPDATE events SET kind = 2 WHERE kind = 3", &["one event each"]);
+    assert_violations(
+        "DELETE FROM events WHERE kind = 1",
+        &["events of a journal entry", "delivery of an event"],
+    );
+    assert_violations(
+        "UPDATE events SET provider_id = company_id WHERE kind = 3",
+        &["events of a journal entry"],
+    );
+    assert_violations("UPDATE events SET kind = 2 WHERE kind = 3", &["events of a journal entry"]);
     assert_violations(
         "UPDATE events SET id = company_id WHERE kind = 2",
-        &["one event each", "event's journal entry"],
+        &["events of a journal entry", "event's journal entry"],
     );
     assert_violations("DELETE FROM deliveries", &["delivery of an event"]);
-    assert_violations("UPDATE deliveries SET next_attempt_at = NULL", &["pending means due"]);
+    assert_violations("UPDATE deliveries SET next_attempt_at = NULL", &["state of a delivery"]);
     assert_violations(
         "UPDATE deliveries SET state = 2, next_attempt_at = NULL, lease_id = event_id",
-        &["pending means due"],
+        &["state of a delivery"],
     );
     assert_violations("UPDATE deliveries SET attempts = 3", &["attempts"]);
 }

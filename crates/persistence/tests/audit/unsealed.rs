@@ -114,7 +114,7 @@ fn changed_event_bodies() {
     );
     assert_violations(
         "UPDATE events SET created_at = (SELECT max(created_at) FROM journal_entries) WHERE kind = 3",
-        &["one event each"],
+        &["events of a journal entry"],
     );
     assert_violations(
         "UPDATE deliveries SET state = 2, next_attempt_at = NULL",
@@ -123,7 +123,7 @@ fn changed_event_bodies() {
     super::assert_violations_of_each(
         "UPDATE deliveries SET next_attempt_at = next_attempt_at + 400000000000",
         "UPDATE deliveries SET next_attempt_at = next_attempt_at + interval '5 days'",
-        &["due within days"],
+        &["next attempt of a delivery"],
     );
     assert_violations(
         "INSERT INTO settings VALUES ('events_pruned_before', '9000000000000000')",

@@ -454,7 +454,7 @@ pub fn audit_options(head: Option<[u8; 32]>, now: Timestamp) -> AuditOptions<'st
         head,
         bodies: &TestBodies,
         now,
-        longest_wait: Duration::from_secs(3 * 86_400),
+        next_attempt_wait_max: Duration::from_secs(3 * 86_400),
         statement_duration_max: None,
         pacer: &Unpaced,
     }

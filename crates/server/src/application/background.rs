@@ -189,9 +189,14 @@ fn warn_of_certificate_expiry(certificate: &ReloadingCertificate) {
     let remaining = end.saturating_sub(SystemClock.now().to_utc().unix_timestamp());
     let soon = i64::try_from(EXPIRY_WARNING_PERIOD.as_secs()).unwrap_or(i64::MAX);
     if remaining <= 0 {
-        log::warn!("the certificate has expired: clients will not connect");
+        log::warn!(
+            "the TLS certificate of the provider API has expired: clients refuse to connect until it is replaced (http.tls)"
+        );
     } else if remaining < soon {
-        log::warn!(days = remaining / 86_400; "the certificate expires soon");
+        log::warn!(
+            days = remaining / 86_400;
+            "the TLS certificate of the provider API expires soon: replace it (http.tls)"
+        );
     }
 }
 

@@ -71,7 +71,7 @@ impl RunningDelivery {
         let Self { events, mails, wakeups } = self;
         let (finished, stopped) = oneshot::channel();
         let finish = move || {
-            let abandoned = stop_workers(events, mails);
+            let abandoned = stop_senders(events, mails);
             finished.send(abandoned).unwrap_or_default(); // the receiver is gone after a second signal
         };
         let thread = std::thread::Builder::new().name("finish".into()).spawn(finish);
@@ -87,7 +87,7 @@ impl RunningDelivery {
 }
 
 /// Returns the number of deliveries that have not finished.
-fn stop_workers(events: RunningDispatcher, mails: RunningMailer) -> usize {
+fn stop_senders(events: RunningDispatcher, mails: RunningMailer) -> usize {
     let mails = std::thread::spawn(move || mails.stop(STOP_TIMEOUT));
     let stopped = events.stop(STOP_TIMEOUT);
     if stopped.abandoned > 0 {

@@ -175,7 +175,7 @@ fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate)
         ),
         DateOutcome::Skipped { reason } => log::info!(
             schedule_id:% = schedule, due_on:%, reason:%;
-            "skipped a scheduled distribution permanently"
+            "skipped a scheduled distribution: to pay it, use `guerdon distribution run`"
         ),
         DateOutcome::ScheduleChanged => {}
     }

@@ -87,7 +87,7 @@ fn describe_metrics() {
     describe_ledger_metrics();
     describe_delivery_metrics();
     describe_gauge!(RESIDENT_MEMORY, Unit::Bytes, "Resident memory of this process");
-    describe_gauge!(OPEN_DESCRIPTORS, "Open descriptors of this process");
+    describe_gauge!(OPEN_DESCRIPTORS, "Open file descriptors of this process");
     describe_gauge!(
         CERTIFICATE_EXPIRY,
         Unit::Seconds,

@@ -292,7 +292,11 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     let available = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let configured = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
     if configured > available {
-        log::warn!(configured, available; "the limit of descriptors allows fewer connections than http.max_connections");
+        log::warn!(
+            configured, available;
+            "the limit of open files allows fewer connections than http.max_connections: raise it (ulimit -n, \
+             LimitNOFILE), or lower http.max_connections"
+        );
     }
     if configured > CONNECTIONS_IN_MEMORY_MAX {
         log::warn!(
@@ -304,7 +308,7 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     let total =
         if configured == 0 { available.min(CONNECTIONS_IN_MEMORY_MAX) } else { configured.min(available) };
     let per_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
-    log::info!(total, per_address; "limits of connections to the provider API");
+    log::info!(total, per_address; "connection limits of the provider API");
     ConnectionLimits { total, per_address }
 }
 

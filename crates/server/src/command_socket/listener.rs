@@ -84,7 +84,9 @@ impl CommandSocket {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
             Ok(listener) => listener,
-            Err(cause) => return log::error!(cause:%; "cannot accept commands"),
+            Err(cause) => {
+                return log::error!(cause:%; "the command socket failed: restart the service to use commands");
+            }
         };
         loop {
             let Ok(permit) = Arc::clone(&handler.clients).acquire_owned().await else { return };
@@ -97,7 +99,7 @@ impl CommandSocket {
                     });
                 }
                 Ok((stream, _)) => {
-                    log::warn!("refused a command of another user");
+                    log::warn!("refused a command from another operating system user");
                     rt::spawn(async move {
                         let refused = Reply::Refused("commands of another user are not accepted".to_owned());
                         write_reply(&mut BufReader::new(stream), &refused).await;
@@ -105,7 +107,7 @@ impl CommandSocket {
                     });
                 }
                 Err(cause) => {
-                    log::warn!(cause:%; "cannot accept a command");
+                    log::warn!(cause:%; "cannot accept a connection to the command socket, retrying");
                     sleep(ACCEPT_RETRY_INTERVAL).await;
                 }
             }

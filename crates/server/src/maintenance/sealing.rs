@@ -57,15 +57,15 @@ impl SealingTask {
             return;
         }
         if let Ok(Some(seal)) = self.store.read_snapshot(|reads| reads.last_seal()) {
-            log::info!(seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str(); "sealed the ledger");
+            log::info!(seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str(); "latest seal of the ledger: to verify its history later, pass this head to `guerdon verify --head`");
             self.logged_at = Some(Instant::now());
         }
     }
 }
 
-/// Seals all entries that are committed now, and returns the latest seal; `None` if nothing is sealed yet. Waits up to
-/// ten seconds for transactions in progress, because nothing after them can be sealed before they end. If entries
-/// remain unsealed, the second value says why and what to do.
+/// Seals all entries that are committed now, and returns the latest seal; `None` if there is nothing to seal. Waits up
+/// to ten seconds for transactions in progress, because nothing after them can be sealed before they end. If entries
+/// remain unsealed, returns no seal, and a text that says why and what to do.
 pub(crate) fn seal_all(
     store: &dyn Store,
     now: Timestamp,

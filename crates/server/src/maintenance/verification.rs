@@ -46,10 +46,11 @@ pub(crate) fn verify_database(
     options: &VerificationOptions<'_>,
 ) -> Result<AuditReport, StoreError> {
     let schedule = RetrySchedule::with_time_scale(webhooks.time_scale).unwrap_or_default();
-    let longest_wait =
+    let next_attempt_wait_max =
         schedule.waits_by_failed_attempts().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
     let VerificationOptions { keys, head, threads, statement_duration_max, pacer } = *options;
-    let request = AuditOptions { head, bodies: &Bodies, now, longest_wait, statement_duration_max, pacer };
+    let request =
+        AuditOptions { head, bodies: &Bodies, now, next_attempt_wait_max, statement_duration_max, pacer };
     let mut report = audit::verify(store, &request, threads)?;
     if let Some(keys) = keys {
         report.violations.extend(check_secrets(store, keys)?);

@@ -9,7 +9,7 @@ pub(crate) fn raise_limit() -> usize {
     let limit = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => maximum,
         Err(cause) => {
-            log::warn!(cause:%; "cannot raise the limit of descriptors");
+            log::warn!(cause:%; "cannot raise the limit of open files");
             current
         }
     };

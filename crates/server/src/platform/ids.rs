@@ -19,7 +19,7 @@ mod tests {
     use guerdon_domain::ports::IdGenerator;
 
     #[test]
-    fn ids_rise() {
+    fn ids_increase() {
         let ids: Vec<_> = (0..10_000).map(|_| super::SystemIds.next_id()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));
         assert!(ids.iter().all(|id| id.get_version_num() == 7));

@@ -48,13 +48,13 @@ fn assert_consistent(service: &TestService) {
     }
     let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
     let now = Timestamp::new(SystemTime::now().into());
-    let longest_wait =
+    let next_attempt_wait_max =
         RetrySchedule::default().waits_by_failed_attempts().into_iter().max().unwrap() + DAY;
     let options = AuditOptions {
         head: None,
         bodies: &Bodies,
         now,
-        longest_wait,
+        next_attempt_wait_max,
         statement_duration_max: None,
         pacer: &Unpaced,
     };

@@ -15,7 +15,7 @@ const TICK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the claimer pauses after a read of the outbox, as a multiple of that read's duration. With many providers a
 /// read takes milliseconds, during which nothing else is written to SQLite. The duration does not include the claims:
 /// a pause after each large claim would leave the senders idle during a backlog.
-const PAUSE_PER_READ: u32 = 2;
+const READ_PAUSE_FACTOR: u32 = 2;
 /// During a backlog, the outbox is read this many times per scan interval, because providers that could not hold more
 /// events may have room again.
 const BACKLOG_READS_PER_SCAN: u32 = 4;
@@ -65,7 +65,7 @@ impl Claimer<'_> {
         }
         state.core.advance_time(now);
         drop(state);
-        self.wake_workers();
+        self.wake_sender_and_settler();
         if now.monotonic >= if self.is_woken { self.earliest_read_at } else { self.next_read_at } {
             self.claim_events();
         }
@@ -83,25 +83,25 @@ impl Claimer<'_> {
         let now = self.shared.now();
         match claimed {
             Ok(OutboxRead { next, duration }) => {
-                let pause = duration * PAUSE_PER_READ;
+                let pause = duration * READ_PAUSE_FACTOR;
                 let limits = &parts.limits;
                 self.earliest_read_at =
                     now.monotonic + pause.min(limits.scan_interval).max(limits.scan_interval_min);
                 self.next_read_at =
                     self.earliest_read_at.max(now.monotonic + self.wait_until_next(next, now));
                 if std::mem::take(&mut self.has_failed) {
-                    log::info!("events can be claimed again");
+                    log::info!("claiming events works again");
                 }
             }
             Err(cause) => {
                 self.earliest_read_at = now.monotonic + parts.limits.error_backoff;
                 self.next_read_at = self.earliest_read_at;
                 if !std::mem::replace(&mut self.has_failed, true) {
-                    log::warn!(cause:%; "cannot claim events");
+                    log::warn!(cause:%; "cannot claim events, retrying");
                 }
             }
         }
-        self.wake_workers();
+        self.wake_sender_and_settler();
     }
 
     /// Reschedules events if the wall clock was set back since the last check. Otherwise due times that were computed
@@ -123,7 +123,7 @@ impl Claimer<'_> {
         Ok(())
     }
 
-    fn wake_workers(&self) {
+    fn wake_sender_and_settler(&self) {
         let state = self.shared.lock_state();
         let (can_start, has_settlements) = (state.core.can_start(), state.core.has_settlements());
         drop(state);

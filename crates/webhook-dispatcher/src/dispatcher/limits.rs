@@ -62,8 +62,9 @@ pub struct DispatcherLimits {
 }
 
 impl DispatcherLimits {
-    /// Returns the limits of each process if `processes` processes share the outbox: the limits per provider are
-    /// divided between them. Each process may make at least one attempt at a time.
+    /// Returns the limits of each process if `processes` processes share the outbox: `in_flight_per_provider` and
+    /// `in_progress_per_provider` are divided by the number of processes, but are at least 1. The other limits apply to
+    /// each process unchanged.
     #[must_use]
     pub fn shared_by(self, processes: usize) -> Self {
         let part = |all: usize| all.checked_div(processes).unwrap_or(all).max(1);

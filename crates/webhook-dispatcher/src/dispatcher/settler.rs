@@ -27,7 +27,7 @@ pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
         match result {
             Ok(()) => {
                 if std::mem::take(&mut has_failed) {
-                    log::info!("deliveries can be recorded again");
+                    log::info!("storing the results of deliveries works again");
                 }
                 let now = shared.now();
                 let mut state = shared.lock_state();
@@ -45,7 +45,7 @@ pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
             }
             Err(cause) => {
                 if !std::mem::replace(&mut has_failed, true) {
-                    log::warn!(cause:%; "cannot record deliveries");
+                    log::warn!(cause:%; "cannot store the results of deliveries, retrying");
                 }
                 let mut state = shared.lock_state();
                 state.core.requeue_settlements(batch);

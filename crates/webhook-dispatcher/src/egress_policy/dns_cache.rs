@@ -133,9 +133,9 @@ impl DnsCache {
         let started = thread::Builder::new()
             .name("webhook-names".to_owned())
             .stack_size(pool.stack_bytes)
-            .spawn(move || pool.run_worker(queued));
+            .spawn(move || pool.run_lookups(queued));
         if let Err(cause) = started {
-            log::warn!(cause:%; "cannot start a thread to resolve names");
+            log::warn!(cause:%; "cannot start a thread to resolve a host name: the attempt fails and is retried");
             let mut state = lock_mutex(&self.pool.state);
             state.threads -= 1;
             complete_lookup(&mut state, name, &lookup, Err(ResolveError::TimedOut));
@@ -171,7 +171,7 @@ impl LookupState {
 
 impl LookupPool {
     /// Performs a lookup, and then others until none is waiting.
-    fn run_worker(&self, first: QueuedLookup) {
+    fn run_lookups(&self, first: QueuedLookup) {
         let mut next = Some(first);
         while let Some((name, lookup)) = next {
             let found = catch_unwind(AssertUnwindSafe(|| self.resolver.resolve_host(&name)));

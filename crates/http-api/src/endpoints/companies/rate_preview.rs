@@ -62,7 +62,7 @@ pub(crate) async fn run_rate_preview(
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RatePreview")]
 pub(crate) struct PreviewView {
-    /// Points per dollar; 50 by default.
+    /// The current rate and the other one, in points per dollar.
     points_per_dollar: PointsAtBothRates,
     /// The balance of the reserve.
     reserve: PointsAtBothRates,

@@ -75,7 +75,7 @@ mod tests {
         check("email=a%40b.example&employee_id=7&include_deleted=true&page=2", Ok(()));
         check("updated_since=2026-11-20T20:01:02.345Z", Ok(()));
         check("include_deleted=1", Err("include_deleted must be true or false"));
-        check("include_deleted=true&include_deleted=true", Err("include_deleted must be given once"));
+        check("include_deleted=true&include_deleted=true", Err("include_deleted must not be repeated"));
         assert!(Query::parse_with("email=a", read_list_query).is_err());
         assert!(Query::parse_with("updated_since=yesterday", read_list_query).is_err());
     }

@@ -105,7 +105,7 @@ mod tests {
         check("", Err("type is required and must be user_wallet, peer_wallet or manager_wallet"));
         check("type=", Err("type must be user_wallet, peer_wallet or manager_wallet"));
         check("type=USER_WALLET", Err("type must be user_wallet, peer_wallet or manager_wallet"));
-        check("type=user_wallet&type=user_wallet", Err("type must be given once"));
+        check("type=user_wallet&type=user_wallet", Err("type must not be repeated"));
         check(
             "type=x&page=0",
             Err("type must be user_wallet, peer_wallet or manager_wallet; page must be an integer from 1"),

@@ -77,7 +77,7 @@ fn lockout_error(admission: &Admission, address: IpAddr, key: &str, wait_seconds
     if admission.lockout_log.allows_line(limit_address(address), Instant::now()) {
         log::warn!(
             address:%, api_key = loggable_key(key), wait_seconds;
-            "too many failed logins: until the wait is over, only valid credentials are accepted from this address"
+            "too many failed logins: for wait_seconds, only valid credentials are accepted from this address"
         );
     }
     ApiError::too_many_failed_logins(wait_seconds)

@@ -21,8 +21,8 @@ use crate::operation::ApiError;
 
 /// The shortest interval between the starts of two loads.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
-/// The interval between the starts of two loads is the duration of the first one times this factor, limited to
-/// [`INTERVAL_MIN`] and [`INTERVAL_MAX`].
+/// The interval between the starts of two loads is the duration of the earlier one times this factor, but at least
+/// [`INTERVAL_MIN`] and at most [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
 /// The longest interval between the starts of two loads, however slow a load is.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn credentials_are_compared_with_a_reading_that_starts_after_their_arrival() {
+    async fn credentials_are_compared_with_a_load_that_starts_after_their_arrival() {
         let current = CurrentSecrets::default();
         let check = async |key: &str, secret: &str, read: &str, expected: bool| {
             tokio::time::advance(Duration::from_nanos(1)).await;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn requests_share_readings_which_take_at_most_a_tenth_of_the_time() {
+    async fn requests_share_loads_which_take_at_most_a_tenth_of_the_time() {
         let (current, loads, duration) =
             (CurrentSecrets::default(), Cell::new(0_u32), Duration::from_millis(40));
         let request = async |secret: &str| {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reading_that_fails_or_is_abandoned_does_not_count_for_later_requests() {
+    async fn a_load_that_fails_or_is_abandoned_does_not_count_for_later_requests() {
         let current = CurrentSecrets::default();
         let right = new_credentials("key", "new");
         let failed = current
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn requests_that_arrived_before_a_reading_share_its_failure() {
+    async fn requests_that_arrived_before_a_load_share_its_failure() {
         let (current, loads, right) =
             (CurrentSecrets::default(), Cell::new(0_u32), new_credentials("key", "new"));
         let read = async || {

@@ -12,7 +12,7 @@ use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
 
 use super::*;
-use crate::engine::job::{LARGE_RETRY_PAUSE, SHARED_BATCH_SIZE_MAX};
+use crate::engine::job::{AFFECTED_IN_SHARED_BATCH_MAX, LARGE_RETRY_PAUSE};
 
 const FAST: Worker = Worker::Fast;
 const PATIENT: Worker = Worker::Patient { takes_large: false };
@@ -88,7 +88,7 @@ fn senders_of_batch(batch: Option<&JobBatch>) -> Vec<u128> {
 
 /// Adds enough commands without common accounts to start a batch on a second fast worker.
 fn fill_second_batch(queue: &mut JobQueue) {
-    for number in 0..u128::try_from(SECOND_BATCH_MIN).unwrap() {
+    for number in 0..u128::try_from(SECOND_BATCH_COMMANDS_MIN).unwrap() {
         assert!(queue.push_job(recognition_job(1, 1_000 + number, &[2_000 + number])).is_ok());
     }
 }
@@ -102,7 +102,7 @@ fn concurrent_batches_share_no_account() {
         assert!(queue.push_job(recognition_job(1, from, &[to])).is_ok());
     }
     let second = queue.take_batch(FAST).unwrap();
-    assert_eq!(senders_of_batch(Some(&second))[SECOND_BATCH_MIN..], [4, 7]);
+    assert_eq!(senders_of_batch(Some(&second))[SECOND_BATCH_COMMANDS_MIN..], [4, 7]);
     queue.release_accounts(FAST, &first.accounts);
     queue.release_accounts(FAST, &second.accounts);
     assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [3, 1]);
@@ -119,7 +119,7 @@ fn a_second_batch_waits_for_enough_commands() {
     let alone = queue.take_batch(FAST).unwrap();
     assert_eq!(senders_of_batch(Some(&alone)), [3]);
     fill_second_batch(&mut queue);
-    assert_eq!(queue.take_batch(FAST).unwrap().jobs.len(), SECOND_BATCH_MIN);
+    assert_eq!(queue.take_batch(FAST).unwrap().jobs.len(), SECOND_BATCH_COMMANDS_MIN);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn lock_waiters_are_batched_by_account_and_delay_no_others() {
 #[test]
 fn large_and_locking_commands_go_to_patient_workers() {
     let mut queue = JobQueue::new(true);
-    let large: Vec<u128> = (100..100 + 1 + u128::try_from(SHARED_BATCH_SIZE_MAX).unwrap()).collect();
+    let large: Vec<u128> = (100..100 + 1 + u128::try_from(AFFECTED_IN_SHARED_BATCH_MAX).unwrap()).collect();
     for from in [1, 2] {
         assert!(matches!(queue.push_job(recognition_job(1, from, &large)), Ok(Locking::Wait)));
     }

@@ -46,7 +46,7 @@ pub(super) fn delivery_checks(range: &IdRange) -> Vec<Check> {
             ),
         ),
         (
-            "pending means due",
+            "state of a delivery",
             format!(
                 "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ', which contradicts its due time or lease' \
                  AS detail FROM deliveries AS d WHERE ((d.{PENDING}) <> (d.next_attempt_at IS NOT NULL) \
@@ -60,7 +60,7 @@ pub(super) fn delivery_checks(range: &IdRange) -> Vec<Check> {
 pub(super) fn attempt_checks(range: &IdRange, options: &AuditOptions<'_>) -> Vec<Check> {
     let event = id_as_text("d.event_id");
     let deliveries = range.contains("d.event_id");
-    let latest = timestamp_literal(DbTimestamp(options.now.saturating_add(options.longest_wait)));
+    let latest = timestamp_literal(DbTimestamp(options.now.saturating_add(options.next_attempt_wait_max)));
     vec![
         (
             "attempts",
@@ -80,7 +80,7 @@ pub(super) fn attempt_checks(range: &IdRange, options: &AuditOptions<'_>) -> Vec
             ),
         ),
         (
-            "due within days",
+            "next attempt of a delivery",
             format!(
                 "SELECT 'delivery ' || {event} || ' waits longer than the retry schedule allows' AS detail \
                  FROM deliveries AS d WHERE d.{PENDING} AND d.next_attempt_at > {latest} AND {deliveries}"

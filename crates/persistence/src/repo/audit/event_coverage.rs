@@ -73,7 +73,7 @@ impl Unit<'_> {
                 let query = format!(
                     "SELECT '{what} ' || {text} || ' has no event, or one that differs from it' AS detail FROM {from} AND ({mismatch})"
                 );
-                self.audit_table("one event each", &query, findings)?;
+                self.audit_table("events of a journal entry", &query, findings)?;
             }
         }
         let count = format!("SELECT COUNT(*) FROM events AS e WHERE {}", range.contains("e.id"));

@@ -241,7 +241,7 @@ fn user_checks() -> Vec<Check> {
         ("peer wallet", wallet(AccountKind::PeerWallet, "")),
         ("manager wallet", wallet(AccountKind::ManagerWallet, " AND u.manager")),
         (
-            "deleted means closed",
+            "wallets of a deleted user",
             format!(
                 "SELECT 'user ' || {user} || ' and ' || {} || ' differ: only one is deleted or closed' AS detail \
                  FROM users AS u JOIN accounts AS a ON a.owner_id = u.id \

@@ -1,7 +1,7 @@
 //! `guerdon distribution list`.
 
 use guerdon_console::numbers;
-use guerdon_domain::distributions::{Schedule as Repeating, SkippedDate, list_schedules};
+use guerdon_domain::distributions::{Schedule as DistributionSchedule, SkippedDate, list_schedules};
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ struct SkippedDateView {
 }
 
 impl ListedScheduleView {
-    fn from_schedule(repeating: &Repeating, skipped: &[SkippedDate]) -> Self {
+    fn from_schedule(repeating: &DistributionSchedule, skipped: &[SkippedDate]) -> Self {
         Self {
             schedule: ScheduleView::from_schedule(repeating),
             created_at: repeating.created_at.to_string(),

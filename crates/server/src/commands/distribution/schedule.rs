@@ -1,7 +1,9 @@
 //! `guerdon distribution schedule`.
 
 use guerdon_console::numbers;
-use guerdon_domain::distributions::{CreateSchedule, Period, Schedule as Repeating, create_schedule};
+use guerdon_domain::distributions::{
+    CreateSchedule, Period, Schedule as DistributionSchedule, create_schedule,
+};
 use guerdon_domain::values::IsoDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -79,7 +81,7 @@ pub(super) struct ScheduleView {
 }
 
 impl ScheduleView {
-    pub(super) fn from_schedule(schedule: &Repeating) -> Self {
+    pub(super) fn from_schedule(schedule: &DistributionSchedule) -> Self {
         Self {
             id: schedule.id.as_uuid(),
             company_id: schedule.company_id.as_uuid(),

@@ -12,8 +12,9 @@ use super::{ClaimedEntry, ClockReading, Core};
 use crate::dispatcher::delivery_store::ClaimResult;
 
 impl Core {
-    /// Plans the claims for the providers that have due events. Each provider gets as many events as it may hold and as
-    /// free senders can start. The first provider is the successor of the last one in the previous round.
+    /// Plans the claims for the providers that have due events. Each claim is limited to the events that the provider
+    /// may still hold and that free senders can start. The first provider is the successor of the last one in the
+    /// previous round.
     pub(in crate::dispatcher) fn plan_claims(
         &self,
         due: &[ProviderId],

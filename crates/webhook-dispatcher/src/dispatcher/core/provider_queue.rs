@@ -87,7 +87,8 @@ impl ProviderQueue {
         self.claim_window.saturating_sub(self.claimed_count())
     }
 
-    /// The number of waiting events that could be started now, each by a separate sender.
+    /// The maximum number of waiting events that could be started now, each by a separate sender. Ignores
+    /// `in_flight_per_provider`.
     pub(super) fn startable_count(&self, limits: &DispatcherLimits) -> usize {
         self.waiting.len().min(limits.in_progress_per_provider.saturating_sub(self.in_progress))
     }
