@@ -25,7 +25,6 @@ mod neighbour;
 mod overload;
 mod parity;
 mod postgres_server;
-mod random;
 mod refusals;
 mod repeated_tests;
 mod report;

@@ -12,6 +12,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
+use guerdon_test_support::Random;
 
 use crate::support::{LedgerFixture, REQUESTER, on_each_database, run_concurrently, with_each_write_form};
 
@@ -275,14 +276,6 @@ impl OutcomeReceiver for NumberedOutcome {
     }
 }
 
-/// A deterministic pseudo-random number (SplitMix64) below `bound`.
-fn pseudo_random(number: usize, bound: usize) -> usize {
-    let mut mixed = u64::try_from(number).unwrap().wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
-}
-
 /// Submits a recognition from the reserve under a key.
 fn submit_keyed(
     fixture: &LedgerFixture,
@@ -320,11 +313,12 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
         let (outcome_sender, outcomes) = channel();
         let (mut expected, mut kept) = (Vec::new(), HashMap::new());
         let mut ended: Vec<(usize, String)> = Vec::new();
+        let mut random = Random(1);
         for number in 0..COMMANDS {
-            let points = i64::try_from(pseudo_random(3 * number, 6)).unwrap();
-            let to = &users[..1 + pseudo_random(3 * number + 1, users.len())];
+            let points = i64::try_from(random.number_below(6)).unwrap();
+            let to = &users[..1 + random.index_below(users.len())];
             let price = points * i64::try_from(to.len()).unwrap();
-            let key = Some(pseudo_random(3 * number + 2, 5_000)).filter(|key| *key < 500);
+            let key = Some(random.index_below(5_000)).filter(|key| *key < 500);
             let repeated = key.and_then(|key| kept.get(&key)).map(|price| format!("repeated {price}"));
             expected.push(repeated.unwrap_or_else(|| {
                 if points == 0 {

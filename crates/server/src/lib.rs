@@ -17,5 +17,7 @@ pub mod testing;
 mod tls;
 mod tools;
 mod transports;
+#[cfg(test)]
+mod unreliable_store;
 
 pub use cli::main;

@@ -5,15 +5,12 @@ use std::iter::repeat;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{ChildStdout, Command, Output, Stdio};
-use std::time::Instant;
 
 use guerdon_test_harness::ProcessGuard;
 
-use crate::support::receiver::{
-    DeliveredEvent as _, RECEIVE_TIMEOUT, ReceivedRequest, Reply, WebhookReceiver,
-};
+use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest, Reply, WebhookReceiver};
 use crate::support::service::{TestService, build_plain_command};
-use crate::support::{SampleCompany, for_each_database};
+use crate::support::{SampleCompany, for_each_database, wait_until};
 
 const SECRET: &str = "gw_of_my_own";
 
@@ -99,11 +96,9 @@ fn events_arrive_live_and_resume_after_a_restart() {
         };
         let event = service.get(&sample.provider, "/v1/events").json();
         let next_place = event["next"].as_str().unwrap().to_owned();
-        let deadline = Instant::now() + RECEIVE_TIMEOUT;
-        while !read_state().is_some_and(|content| content.ends_with(&format!(" {next_place}"))) {
-            assert!(Instant::now() < deadline, "{:?} is not stored as {next_place}", read_state());
-            std::thread::yield_now();
-        }
+        wait_until(&format!("{next_place} is not stored"), || {
+            read_state().filter(|content| content.ends_with(&format!(" {next_place}")))
+        });
         drop(listener);
         let third = send();
         let same = format!("{}/v1/", service.running.api_url);

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use guerdon_test_harness::ProcessGuard;
 use guerdon_test_support::require_program;
 use serde_json::json;
 use tempfile::TempDir;
@@ -25,7 +26,7 @@ struct BalancerKind {
 
 /// A running load balancer.
 struct Balancer {
-    child: Child,
+    _process: ProcessGuard,
     url: String,
     _folder: TempDir,
 }
@@ -74,22 +75,12 @@ impl Balancer {
         let to = service.running.api_url.split("://").nth(1).unwrap();
         let file = folder.path().join("conf");
         std::fs::write(&file, (kind.configuration)(folder.path(), port, to)).unwrap();
-        let mut child =
-            Command::new(program).args((kind.arguments)(&file)).stdout(Stdio::null()).spawn().unwrap();
-        let started = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(child.try_wait().unwrap().is_none(), "{} ended", kind.program);
-            assert!(started.elapsed() < Duration::from_secs(20), "{} does not listen", kind.program);
-            std::thread::yield_now();
-        }
-        Some(Self { child, url: format!("http://127.0.0.1:{port}"), _folder: folder })
-    }
-}
-
-impl Drop for Balancer {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        let mut command = Command::new(program);
+        command.args((kind.arguments)(&file)).stdout(Stdio::null());
+        let mut process = ProcessGuard::kill_on_drop(&mut command).unwrap();
+        let listens = || TcpStream::connect(("127.0.0.1", port)).is_ok();
+        process.wait_until(Duration::from_secs(20), listens).expect(kind.program);
+        Some(Self { _process: process, url: format!("http://127.0.0.1:{port}"), _folder: folder })
     }
 }
 

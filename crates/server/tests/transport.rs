@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use guerdon_test_harness::HttpsClient;
 use serde_json::json;
@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_at_most, wait_until};
 
 /// The response to a plain TCP client.
 fn send_plain_http(service: &TestService, request: &str) -> String {
@@ -69,12 +69,7 @@ fn custom_certificate_files_are_served_and_reloaded() {
         };
         assert!(shakes_hands());
         write();
-        let changed = Instant::now();
-        while !shakes_hands() {
-            assert!(changed.elapsed() < Duration::from_secs(10));
-            // tidy: polls a change that another process makes by its own clock
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_at_most(Duration::from_secs(10), "the old certificate", || shakes_hands().then_some(()));
     });
 }
 
@@ -189,11 +184,9 @@ fn maintenance_returns_503_within_a_second_and_health_stays_available() {
         let sample = SampleCompany::create(service, 0);
         let path = format!("/v1/companies/{}", sample.company);
         let becomes = |status: u16| {
-            let started = Instant::now();
-            while service.get(&sample.provider, &path).status != status {
-                assert!(started.elapsed() < Duration::from_secs(1));
-                std::thread::sleep(Duration::from_millis(20)); // tidy: polls another process
-            }
+            wait_at_most(Duration::from_secs(1), "the change took longer than a second", || {
+                (service.get(&sample.provider, &path).status == status).then_some(())
+            });
         };
         service.run_json_command(&["maintenance", "on"]);
         becomes(503);

@@ -1,8 +1,10 @@
 //! A process that never outlives this one.
 
+use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -95,6 +97,15 @@ impl ProcessGuard {
     pub fn wait(&mut self) -> Result<ExitStatus> {
         Ok(self.process.wait()?)
     }
+}
+
+/// Sends each line of a program's output to the returned channel.
+pub fn forward_lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+    });
+    lines
 }
 
 impl Drop for ProcessGuard {

@@ -1,14 +1,13 @@
 //! A running sandbox, `guerdon dev`.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process_guard::{ProcessGuard, StopSignal};
+use crate::process_guard::{ProcessGuard, StopSignal, forward_lines};
 use crate::service::guerdon_command;
 
 /// How long to wait for the next line of output.
@@ -27,11 +26,7 @@ impl Sandbox {
         let mut command = guerdon_command(program);
         command.arg("dev").args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
         let mut process = ProcessGuard::start(command, StopSignal::Interrupt, None)?;
-        let output = BufReader::new(process.process().stdout.take().context("no output")?);
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            output.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
-        });
+        let lines = forward_lines(process.process().stdout.take().context("no output")?);
         Ok(Self { process, lines })
     }
 

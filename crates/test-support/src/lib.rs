@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
-#![expect(clippy::expect_used, reason = "a test that cannot be counted fails by panicking")]
+#![expect(clippy::expect_used, reason = "a test that cannot be counted, or is wrong, fails by panicking")]
+
+mod random;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+pub use random::Random;
 
 /// Folders with server programs that may be missing in a user's PATH.
 const EXTRA_PROGRAM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
+use guerdon_test_support::Random;
 
 use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::Setup;
 use super::event_log::EventLog;
 use super::ledger::Ledger;
 use super::load::Load;
-use super::random::Random;
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
@@ -159,8 +159,9 @@ fn time_to_kill(random: &mut Random) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use guerdon_test_support::Random;
+
     use super::{TIMES_TO_KILL, time_to_kill};
-    use crate::campaign::random::Random;
 
     #[test]
     fn times_of_kills_are_within_bounds_and_spread() {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use guerdon_test_harness::HttpsClient;
+use guerdon_test_support::Random;
 use serde_json::Value;
 
 use super::context::AttackContext;
-use super::random::Random;
 use super::report::Measurement;
 use super::victim::Victim;
 
@@ -173,9 +173,9 @@ impl RequestStream {
     /// Concatenates some requests and damages at most three places.
     fn generate(templates: &[Vec<u8>], random: &mut Random) -> Self {
         let (mut bytes, mut request_count) = (Vec::new(), 0);
-        let count_max = random.one_of(&PIPELINED_MAX_CHOICES).copied().unwrap_or(1);
+        let count_max = *random.one_of(&PIPELINED_MAX_CHOICES);
         for _ in 0..=random.number_below(count_max) {
-            bytes.extend_from_slice(random.one_of(templates).map_or(&[][..], Vec::as_slice));
+            bytes.extend_from_slice(random.one_of::<Vec<u8>>(templates));
             request_count += 1;
         }
         let damaged_places = random.number_below(4);
@@ -187,7 +187,7 @@ impl RequestStream {
 }
 
 fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
-    let offset = random.random_index(stream.len());
+    let offset = random.index_below(stream.len());
     let line = |stream: &[u8]| {
         let start = stream.get(..offset)?.iter().rposition(|byte| *byte == b'\n')? + 1;
         let end = offset + stream.get(offset..)?.iter().position(|byte| *byte == b'\n')? + 1;
@@ -195,7 +195,7 @@ fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
     };
     match random.number_below(8) {
         0 => stream.truncate(offset),
-        1 => drop(stream.drain(offset..(offset + random.random_index(8) + 1).min(stream.len()))),
+        1 => drop(stream.drain(offset..(offset + random.index_below(8) + 1).min(stream.len()))),
         2 => {
             let byte = u8::try_from(random.number_below(256)).unwrap_or_default();
             stream.insert(offset, byte);
@@ -214,12 +214,12 @@ fn damage_stream(stream: &mut Vec<u8>, random: &mut Random) {
         }
         5 => {
             if let Some(line) = line(stream) {
-                let input = random.one_of(&TRICKY_INPUTS).map_or(&[][..], |input| input.as_bytes());
+                let input = random.one_of(&TRICKY_INPUTS).as_bytes();
                 stream.splice(line.start..line.start, input.iter().copied());
             }
         }
         _ => {
-            let input = random.one_of(&TRICKY_INPUTS).map_or(&[][..], |input| input.as_bytes());
+            let input = random.one_of(&TRICKY_INPUTS).as_bytes();
             stream.splice(offset..offset, input.iter().copied());
         }
     }
@@ -243,8 +243,8 @@ fn send_whole_and_in_pieces(
     let mut pieces = Vec::new();
     let mut remaining = stream.bytes.as_slice();
     while !remaining.is_empty() {
-        let length_max = random.one_of(&PIECE_LENGTH_MAX_CHOICES).copied().unwrap_or(1);
-        let length = (random.random_index(length_max) + 1).min(remaining.len());
+        let length_max = *random.one_of(&PIECE_LENGTH_MAX_CHOICES);
+        let length = (random.index_below(length_max) + 1).min(remaining.len());
         let (piece, after) = remaining.split_at(length);
         pieces.push(piece);
         remaining = after;

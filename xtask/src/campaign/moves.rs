@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::{HttpsConnection, WebhookReceiver};
+use guerdon_test_support::Random;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -21,7 +22,6 @@ use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
 use super::ledger::Ledger;
 use super::load::LoadTarget;
-use super::random::Random;
 use super::report::{Measurement, Report};
 use super::request_log::LoadRequest;
 use super::sql::SqlClient;

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::Installation;
+use guerdon_test_support::Random;
 
 use self::restored_copy::RestoredCopy;
 use super::context::{AttackContext, temporary_folder};
-use super::random::Random;
 use super::report::{Measurement, Report};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::percentiles::to_f64;

@@ -33,28 +33,12 @@ use guerdon_domain::values::{
     WebUrl,
 };
 use guerdon_domain::wallets::{Account, WalletType};
+use guerdon_test_support::Random;
 use uuid::Uuid;
 
 use super::batch;
 use super::job::Job;
 use super::{Backend, BatchError, Engine, Locking};
-
-/// Pseudo-random numbers from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next_below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        let length = u64::try_from(all.len()).unwrap();
-        all[usize::try_from(self.next_below(length)).unwrap()]
-    }
-}
 
 /// The in-memory store. A transaction that rolls back leaves it unchanged.
 #[derive(Clone)]
@@ -114,7 +98,7 @@ impl EngineFixture {
         let context = Context { clock: &clock, ids: &*ids, bodies: &PlainBodies, requester };
         let provider = ProviderId::from_uuid(ids.next_id());
         let name = SingleLine::parse("Acme").unwrap();
-        let rate = PointsPerDollar::new(random.one_of(&[1, 6, 7, 50, 333, 10_000])).unwrap();
+        let rate = PointsPerDollar::new(*random.one_of(&[1, 6, 7, 50, 333, 10_000])).unwrap();
         let created = store.transaction(|tx| -> Result<_, Box<dyn std::error::Error>> {
             providers::create(tx, CreateProvider::without_credentials(provider, name.clone()), &context)?;
             let owner = (EmailAddress::parse("ada@example.com")?, SingleLine::parse("Ada")?);
@@ -164,16 +148,16 @@ impl EngineFixture {
     /// A random command: mostly recognitions, some of them retried under a key, and a few of every other
     /// kind.
     fn random_command(&self, random: &mut Random) -> (Command, Option<IdempotentRequest>) {
-        if random.next_below(4) == 0 {
+        if random.number_below(4) == 0 {
             return (self.random_other_command(random), None);
         }
-        let sender = if random.next_below(2) == 0 {
+        let sender = if random.number_below(2) == 0 {
             Sender::Company(self.company)
         } else {
-            Sender::User(random.one_of(&self.users))
+            Sender::User(*random.one_of(&self.users))
         };
         let mut receivers: Vec<String> = Vec::new();
-        for _ in 0..=random.next_below(3) {
+        for _ in 0..=random.number_below(3) {
             let receiver = random.one_of(&self.users).to_string();
             if !receivers.contains(&receiver) {
                 receivers.push(receiver);
@@ -183,30 +167,32 @@ impl EngineFixture {
             occasion_id: self.occasion,
             sender,
             receivers: Receivers::parse(&receivers.join(",")).unwrap(),
-            points_per_receiver: i64::try_from(random.next_below(5)).unwrap(),
+            points_per_receiver: i64::try_from(random.number_below(5)).unwrap(),
             message: None,
             share: true,
         };
-        let key = random.next_below(30);
+        let key = random.number_below(30);
         let repeatable = (key < 6).then(|| IdempotentRequest {
             key: IdempotencyKey { scope: self.provider.as_uuid(), key: key.to_string() },
-            request_hash: vec![u8::try_from(random.next_below(2)).unwrap(); 32],
+            request_hash: vec![u8::try_from(random.number_below(2)).unwrap(); 32],
             retention: Duration::from_secs(60),
         });
         (Command::SendRecognition(command), repeatable)
     }
 
     fn random_other_command(&self, random: &mut Random) -> Command {
-        let (company_id, user_id) = (self.company, random.one_of(&self.users));
-        let wallet = random.one_of(WalletType::ALL);
-        let sum = if random.next_below(4) == 0 {
-            Sum::Dollars(Amount::from_nanodollars(i64::try_from(random.next_below(9)).unwrap() * 500_000_000))
+        let (company_id, user_id) = (self.company, *random.one_of(&self.users));
+        let wallet = *random.one_of(WalletType::ALL);
+        let sum = if random.number_below(4) == 0 {
+            Sum::Dollars(Amount::from_nanodollars(
+                i64::try_from(random.number_below(9)).unwrap() * 500_000_000,
+            ))
         } else {
-            points_sum(i64::try_from(random.next_below(30)).unwrap())
+            points_sum(i64::try_from(random.number_below(30)).unwrap())
         };
-        match random.next_below(12) {
+        match random.number_below(12) {
             0 => Command::DeleteUser(DeleteUser(user_id)),
-            1 | 2 => Command::Refund(Refund(random.one_of(&self.redemptions))),
+            1 | 2 => Command::Refund(Refund(*random.one_of(&self.redemptions))),
             3 | 4 => Command::Redeem(Redeem { user_id, sum }),
             5 | 6 => Command::OverrideBalance(OverrideBalance { user_id, wallet, sum }),
             7 | 8 => Command::ChangeReserve(ChangeReserve {
@@ -220,7 +206,7 @@ impl EngineFixture {
                 sum,
             }),
             number => {
-                let users = self.users.iter().copied().filter(|_| random.next_below(2) == 0).collect();
+                let users = self.users.iter().copied().filter(|_| random.number_below(2) == 0).collect();
                 let recipients = if number == 10 { Recipients::All(users) } else { Recipients::Named(users) };
                 let run = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
                 Command::RunDistribution(run)

@@ -17,6 +17,7 @@ use guerdon_domain::reserve::{ChangeReserve, ReserveDirection, ReserveError};
 use guerdon_domain::values::{RedemptionId, UserId};
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::OpenDatabase;
+use guerdon_test_support::Random;
 use uuid::Uuid;
 
 use super::record::{AccountIndex, End, History, Moment, Operation, OperationResult, Request};
@@ -33,20 +34,9 @@ const INITIAL_POINTS: i64 = 2_000;
 /// Leases do not end during a history.
 const LEASE: Duration = Duration::from_secs(86_400);
 
-/// SplitMix64.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64, stream: usize) -> Self {
-        Self(seed ^ u64::try_from(stream).unwrap().wrapping_mul(0xA076_1D64_78BD_642F))
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
-    }
+/// Returns the generator of a process.
+fn random_of_process(seed: u64, number: usize) -> Random {
+    Random(seed ^ u64::try_from(number).unwrap().wrapping_mul(0xA076_1D64_78BD_642F))
 }
 
 /// An account of a history.
@@ -177,7 +167,7 @@ impl<'d> Process<'d> {
             Some(second) => BlockingCommandQueue { queue: second.commands.clone(), ..queue },
             None => queue,
         };
-        let random = Random::new(seed, number);
+        let random = random_of_process(seed, number);
         let (operations, refundable) = (Vec::new(), Vec::new());
         Self { driver, number, random, queue, store, operations, last_redemption: None, refundable }
     }
@@ -198,9 +188,9 @@ impl<'d> Process<'d> {
     }
 
     fn move_or_read(&mut self) {
-        let user = self.random.below(USERS);
-        let count = i64::try_from(1 + self.random.below(9)).unwrap();
-        match self.random.below(40) {
+        let user = self.random.index_below(USERS);
+        let count = i64::try_from(1 + self.random.index_below(9)).unwrap();
+        match self.random.index_below(40) {
             0..3 => self.deposit_points(4 * count),
             3..6 => self.withdraw_points(count),
             6..9 => self.distribute_points(user, WalletType::Peer, count),
@@ -216,10 +206,10 @@ impl<'d> Process<'d> {
     /// Records an operation that moves points. Half of these operations have a key, and some operations with a key are
     /// retried.
     fn record_move(&mut self, command: &Command, changes: Vec<(AccountIndex, i64)>) {
-        let key = (self.random.below(2) == 0)
+        let key = (self.random.index_below(2) == 0)
             .then(|| format!("k{}", self.driver.next_key.fetch_add(1, Ordering::Relaxed)));
-        let is_cancelled = key.is_none() && self.random.below(20) == 0;
-        let requests = if key.is_some() { 1 + self.random.below(2) } else { 1 };
+        let is_cancelled = key.is_none() && self.random.index_below(20) == 0;
+        let requests = if key.is_some() { 1 + self.random.index_below(2) } else { 1 };
         for _ in 0..requests {
             let request = Request::Move { changes: changes.clone(), key: key.clone() };
             let invoked = self.driver.moment();
@@ -227,7 +217,7 @@ impl<'d> Process<'d> {
             self.push(invoked, request, end);
         }
         // A client that reads after its own write must see the write, so half of the moves are followed by a read.
-        if self.random.below(2) == 0 {
+        if self.random.index_below(2) == 0 {
             self.read_account(changes.first().unwrap().0);
         }
     }
@@ -329,7 +319,7 @@ impl<'d> Process<'d> {
 
     /// Sends points from a peer wallet or the reserve to one to three users.
     fn send_points(&mut self, from: Option<usize>, first: usize, count: i64) {
-        let receivers: Vec<usize> = (0..1 + self.random.below(3))
+        let receivers: Vec<usize> = (0..1 + self.random.index_below(3))
             .map(|step| (first + step) % USERS)
             .filter(|receiver| Some(*receiver) != from)
             .collect();
@@ -346,7 +336,7 @@ impl<'d> Process<'d> {
     }
 
     fn read_balance(&mut self) {
-        let account = self.random.below(self.driver.accounts.len());
+        let account = self.random.index_below(self.driver.accounts.len());
         self.read_account(account);
     }
 

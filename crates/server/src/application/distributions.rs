@@ -183,62 +183,19 @@ fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate)
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
-    use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, StoreCapacity, Tx, Verdict};
-    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
-
     use super::*;
-
-    struct UnreliableStore {
-        store: Arc<dyn Store>,
-        is_unavailable: AtomicBool,
-    }
-
-    impl Store for UnreliableStore {
-        fn capacity(&self) -> StoreCapacity {
-            self.store.capacity()
-        }
-
-        fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-            self.store.run_transaction(work)
-        }
-
-        fn check_schema(&self) -> Result<Vec<String>, StoreError> {
-            self.store.check_schema()
-        }
-
-        fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
-            self.store.audit_part(part, options)
-        }
-
-        fn run_read(
-            &self,
-            consistency: Consistency,
-            work: &mut dyn FnMut(&mut dyn ReadTx),
-        ) -> Result<(), StoreError> {
-            if self.is_unavailable.load(Ordering::Relaxed) {
-                return Err(StoreError::Unavailable("connection refused".to_owned()));
-            }
-            self.store.run_read(consistency, work)
-        }
-    }
+    use crate::unreliable_store::UnreliableStore;
 
     #[test]
     fn an_outage_is_reported_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
-        migrate(&url).unwrap();
-        let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
-        let database =
-            Arc::new(UnreliableStore { store: opened.requests, is_unavailable: AtomicBool::new(true) });
-        let mut payments = DueDistributions::new(Arc::<UnreliableStore>::clone(&database), opened.commands);
+        let (store, commands) = UnreliableStore::create();
+        let mut payments = DueDistributions::new(Arc::<UnreliableStore>::clone(&store), commands);
         for _outage in 0..2 {
-            database.is_unavailable.store(true, Ordering::Relaxed);
+            let failure = StoreError::Unavailable("connection refused".to_owned());
+            *store.read_failure.lock().unwrap() = Some(failure);
             let reported: Vec<bool> = (0..3).map(|_| payments.try_run_all().is_some()).collect();
             assert_eq!(reported, [true, false, false]);
-            database.is_unavailable.store(false, Ordering::Relaxed);
+            *store.read_failure.lock().unwrap() = None;
             assert!(payments.try_run_all().is_none());
         }
     }

@@ -61,67 +61,15 @@ impl FailedRequestWriter {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
 
-    use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
     use guerdon_domain::ports::{
-        Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx,
-        StoreCapacity, StoreError, Tx, Verdict,
+        Clock as _, FailedRequest, FailedRequestQuery, IdGenerator as _, StoreError,
     };
-    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
-    use tempfile::TempDir;
 
     use super::*;
     use crate::platform::{SystemClock, SystemIds};
-
-    /// A database whose transactions can be made to fail.
-    struct UnreliableStore {
-        store: Arc<dyn Store>,
-        is_failing: AtomicBool,
-        transactions: AtomicUsize,
-        _folder: TempDir,
-    }
-
-    impl UnreliableStore {
-        fn create() -> Arc<Self> {
-            let folder = tempfile::tempdir().unwrap();
-            let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
-            migrate(&url).unwrap();
-            let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
-            let (is_failing, transactions) = Default::default();
-            Arc::new(Self { store: opened.requests, is_failing, transactions, _folder: folder })
-        }
-    }
-
-    impl Store for UnreliableStore {
-        fn capacity(&self) -> StoreCapacity {
-            self.store.capacity()
-        }
-
-        fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-            self.transactions.fetch_add(1, Ordering::Relaxed);
-            if self.is_failing.load(Ordering::Relaxed) {
-                return Err(StoreError::Busy);
-            }
-            self.store.run_transaction(work)
-        }
-
-        fn check_schema(&self) -> Result<Vec<String>, StoreError> {
-            self.store.check_schema()
-        }
-
-        fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
-            self.store.audit_part(part, options)
-        }
-
-        fn run_read(
-            &self,
-            consistency: Consistency,
-            work: &mut dyn FnMut(&mut dyn ReadTx),
-        ) -> Result<(), StoreError> {
-            self.store.run_read(consistency, work)
-        }
-    }
+    use crate::unreliable_store::UnreliableStore;
 
     fn add_requests(buffer: &FailedRequestBuffer, count: usize, status: u16) {
         for _ in 0..count {
@@ -148,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_flood_costs_one_small_transaction_per_interval() {
-        let (store, buffer) = (UnreliableStore::create(), Arc::<FailedRequestBuffer>::default());
+        let (store, buffer) = (UnreliableStore::create().0, Arc::<FailedRequestBuffer>::default());
         let shared: Arc<dyn Store> = store.clone();
         let writer = FailedRequestWriter::new(&shared, &buffer);
         writer.store_batch();
@@ -165,16 +113,16 @@ mod tests {
 
     #[test]
     fn requests_that_failed_during_an_outage_are_stored_after_it() {
-        let (store, buffer) = (UnreliableStore::create(), Arc::<FailedRequestBuffer>::default());
+        let (store, buffer) = (UnreliableStore::create().0, Arc::<FailedRequestBuffer>::default());
         let shared: Arc<dyn Store> = store.clone();
         let writer = FailedRequestWriter::new(&shared, &buffer);
-        store.is_failing.store(true, Ordering::Relaxed);
+        *store.write_failure.lock().unwrap() = Some(StoreError::Busy);
         add_requests(&buffer, 300, 503);
         writer.store_batch();
         writer.store_all();
         assert_eq!(store.transactions.load(Ordering::Relaxed), 2, "a failure ends the attempt");
         add_requests(&buffer, 1, 404);
-        store.is_failing.store(false, Ordering::Relaxed);
+        *store.write_failure.lock().unwrap() = None;
         writer.store_all();
         let stored = stored_statuses(&store);
         assert_eq!((stored.len(), stored[0], stored[300]), (301, 404, 503));

@@ -8,18 +8,13 @@ use super::{ABSENT_ID, list_requests, send_as_provider, send_request};
 use crate::support::fixture_templates::for_each_fixture;
 use crate::support::provider_fixture;
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
-use crate::support::{for_each_database, for_each_database_with};
-
-/// The pause between two polls.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+use crate::support::{for_each_database, for_each_database_with, wait_at_most};
 
 /// Waits until a change is visible, for at most one second.
 fn wait_at_most_a_second(is_visible: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !is_visible() {
-        assert!(started.elapsed() < Duration::from_secs(1), "the change took longer than a second");
-        std::thread::sleep(POLL_INTERVAL); // tidy: polls another process
-    }
+    wait_at_most(Duration::from_secs(1), "the change took longer than a second", || {
+        is_visible().then_some(())
+    });
 }
 
 fn set_designated(service: &TestService, provider: &ProviderCredentials, is_designated: bool) {
@@ -267,7 +262,7 @@ fn permissions_revoked_after_the_request_head_are_not_honoured() {
             revoke();
             while admitted_at.elapsed() < Duration::from_millis(550) {
                 service.running.operator_page_status("/healthz");
-                std::thread::sleep(POLL_INTERVAL); // tidy: lets the service's cache of providers expire
+                std::thread::sleep(Duration::from_millis(20)); // tidy: lets the service's cache of providers expire
             }
             connection.expect_status(status, body.as_bytes()).unwrap();
         };

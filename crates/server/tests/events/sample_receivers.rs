@@ -1,9 +1,9 @@
 //! Runs the sample receivers under docs/receivers: they accept genuine deliveries and reject everything else.
 
-use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver as Lines};
+use std::sync::mpsc::Receiver as Lines;
 
+use guerdon_test_harness::forward_lines;
 use guerdon_test_support::require_program;
 use guerdon_webhooks::sign;
 use serde_json::{Value, json};
@@ -183,8 +183,8 @@ impl ReceiverProcess {
         let mut command = Command::new(program);
         command.arg(script).envs([("SHARED_SECRET", secret), ("CALLBACK_URL", url), ("PORT", "0")]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let printed = read_lines(child.stdout.take().unwrap());
-        let complained = read_lines(child.stderr.take().unwrap());
+        let printed = forward_lines(child.stdout.take().unwrap());
+        let complained = forward_lines(child.stderr.take().unwrap());
         let first = next_line(&complained);
         let port = first.strip_prefix("listening on port ").unwrap_or_else(|| panic!("{first}"));
         Self { port: port.parse().unwrap(), child, stdout_lines: printed, stderr_lines: complained }
@@ -204,12 +204,4 @@ impl Drop for ReceiverProcess {
 
 fn next_line(lines: &Lines<String>) -> String {
     lines.recv_timeout(RECEIVE_TIMEOUT).expect("the sample should print something")
-}
-
-fn read_lines(pipe: impl Read + Send + 'static) -> Lines<String> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-    });
-    receiver
 }

@@ -178,13 +178,18 @@ pub fn wait_for_first_event(service: &TestService, provider: &ProviderCredential
 }
 
 /// Calls `ask` repeatedly until it returns a result.
-pub fn wait_until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn wait_until<T>(what: &str, ask: impl FnMut() -> Option<T>) -> T {
+    wait_at_most(Duration::from_secs(60), what, ask)
+}
+
+/// Calls `ask` repeatedly until it returns a result. Panics with `what` after the limit.
+pub fn wait_at_most<T>(limit: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(response) = ask() {
             return response;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(started.elapsed() < limit, "{what}");
         std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
     }
 }

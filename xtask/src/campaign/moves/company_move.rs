@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::ProcessGuard;
+use guerdon_test_support::Random;
 
 use super::clients::{CELL_COUNT, SOURCE, TARGET};
-use crate::campaign::random::Random;
 use crate::measurement::service::RunningService;
 
 /// The maximum time from the start of a command to the kill.
@@ -53,7 +53,7 @@ impl MovingCompany<'_> {
             (TARGET, vec!["company", "import", &archive]),
         ];
         let mut random = random;
-        let killed_step = random.as_mut().map(|random| random.random_index(steps.len()));
+        let killed_step = random.as_mut().map(|random| random.index_below(steps.len()));
         for (number, (cell, arguments)) in steps.iter().enumerate() {
             let service = cells.get_mut(*cell).context("no cell")?;
             if let Some(random) = random.as_mut().filter(|_| killed_step == Some(number)) {
@@ -78,13 +78,13 @@ fn kill_during(
     let has_ended = process.process().try_wait()?.is_some();
     kills.interrupted += usize::from(!has_ended);
     match random.one_of(&[KilledProcess::Command, KilledProcess::Service]) {
-        Some(KilledProcess::Service) => {
+        KilledProcess::Service => {
             service.kill()?;
             process.wait()?;
             service.restart_until_ready()?;
             kills.services += 1;
         }
-        _ => {
+        KilledProcess::Command => {
             process.kill()?;
             kills.commands += 1;
         }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::{ProcessGuard, StopSignal, WebhookReceiver};
+use guerdon_test_support::Random;
 
 use super::super::context::{Setup, temporary_folder};
 use super::super::event_log::EventLog;
 use super::super::ledger::Ledger;
 use super::super::load::{Load, MODERATE_INTERVAL};
-use super::super::random::Random;
 use super::super::subject::Subject;
 use super::rounds::{ExpectedState, Rounds, TargetTime};
 use crate::python::prepare_environment;

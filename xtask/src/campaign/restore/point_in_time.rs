@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::{ProcessGuard, WebhookReceiver};
+use guerdon_test_support::Random;
 use tempfile::TempDir;
 
 use super::super::context::Setup;
@@ -11,7 +12,6 @@ use super::super::event_log::EventLog;
 use super::super::ledger::Ledger;
 use super::super::load::{Load, MODERATE_INTERVAL};
 use super::super::postgres_server::{PostgresServer, Programs, READY_TIMEOUT, ServerFolder};
-use super::super::random::Random;
 use super::super::subject::Subject;
 use super::rounds::{ExpectedState, Rounds, TargetTime};
 use crate::measurement::service::free_address;

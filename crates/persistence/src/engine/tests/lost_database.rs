@@ -8,8 +8,9 @@ use std::time::Duration;
 use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 use guerdon_domain::reserve::{ChangeReserve, ReserveDirection};
+use guerdon_test_support::Random;
 
-use super::{EngineFixture, Random, points_sum};
+use super::{EngineFixture, points_sum};
 use crate::engine::job::Job;
 use crate::engine::{Backend, BatchError, EngineState, Locking, Worker};
 

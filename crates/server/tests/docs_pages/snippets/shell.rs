@@ -1,12 +1,14 @@
 //! A shell that runs one example after the other, and programs in the background. Both are killed when they are
 //! dropped, with all processes that they started.
 
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
+
+use guerdon_test_harness::forward_lines;
 
 /// Printed after each example.
 const END: &str = "[end of the example]";
@@ -114,13 +116,4 @@ fn command(folder: &Path) -> Command {
 /// Kills a process and all processes that it started.
 pub fn kill_group(group: u32) {
     let _status = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
-}
-
-fn forward_lines(output: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, lines) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-        lines.try_for_each(|line| sender.send(line))
-    });
-    lines
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
+use guerdon_test_support::Random;
 
+use super::event_id;
 use super::simulation::{Simulation, wall_time};
-use super::{SplitMix64, event_id};
 
 const RETRY_PERIOD: Duration = Duration::from_secs(30 * 86_400);
 
@@ -73,9 +74,9 @@ fn a_lost_confirmation_blocks_no_sender_and_duplicates_nothing() {
 #[test]
 fn attempts_count_once_despite_many_lost_confirmations() {
     for seed in 0..8 {
-        let mut dice = SplitMix64(seed);
+        let mut dice = Random(seed);
         let receiver =
-            move |_, _, _| (Duration::from_millis(1 + dice.random_below(40)), dice.random_below(3) > 0);
+            move |_, _, _| (Duration::from_millis(1 + dice.number_below(40)), dice.number_below(3) > 0);
         let mut simulation = Simulation::new(Box::new(receiver));
         let dispatcher = simulation.add_dispatcher();
         // The events are so few that no provider reaches its limit of attempts in flight before its first retries fall
@@ -83,18 +84,18 @@ fn attempts_count_once_despite_many_lost_confirmations() {
         for event in 0..600 {
             simulation.add_event_at(Duration::from_millis(300 * event), 1 + event % 7);
         }
-        let mut dice = SplitMix64(seed ^ 0x5eed);
+        let mut dice = Random(seed ^ 0x5eed);
         for round in 0..12 {
-            let start = Duration::from_secs(16 * round) + Duration::from_millis(dice.random_below(16_000));
-            let end = start + Duration::from_millis(dice.random_below(40_000));
-            if dice.random_below(3) > 0 {
+            let start = Duration::from_secs(16 * round) + Duration::from_millis(dice.number_below(16_000));
+            let end = start + Duration::from_millis(dice.number_below(40_000));
+            if dice.number_below(3) > 0 {
                 lose_confirmations(&mut simulation, start, end);
             } else {
                 // Shorter than a lease, because an event whose lease expires is claimed and sent again.
                 make_unavailable(
                     &mut simulation,
                     start,
-                    start + Duration::from_millis(dice.random_below(4_000)),
+                    start + Duration::from_millis(dice.number_below(4_000)),
                 );
             }
         }

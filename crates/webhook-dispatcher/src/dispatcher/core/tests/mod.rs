@@ -64,20 +64,3 @@ fn build_provider(number: u64) -> Provider {
         created_at: START,
     }
 }
-
-/// A pseudo-random generator (SplitMix64): a run can be repeated from its seed.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    fn random_below(&mut self, end: u64) -> u64 {
-        self.next_u64() % end
-    }
-}

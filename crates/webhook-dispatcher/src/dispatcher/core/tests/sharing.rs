@@ -2,17 +2,17 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
+use guerdon_test_support::Random;
 
-use super::SplitMix64;
 use super::simulation::Simulation;
 
 const RETRY_PERIOD: Duration = Duration::from_secs(30 * 86_400);
 
 fn random_receiver(seed: u64) -> super::simulation::SimulatedReceiver {
-    let mut dice = SplitMix64(seed);
+    let mut dice = Random(seed);
     Box::new(move |_, _, _| {
-        let millis = [5, 40, 300, 15_000][usize::try_from(dice.random_below(4)).unwrap()];
-        (Duration::from_millis(millis), dice.random_below(4) > 0)
+        let millis = [5, 40, 300, 15_000][usize::try_from(dice.number_below(4)).unwrap()];
+        (Duration::from_millis(millis), dice.number_below(4) > 0)
     })
 }
 

@@ -2,9 +2,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
+use guerdon_test_support::Random;
 
+use super::provider_id;
 use super::simulation::Simulation;
-use super::{SplitMix64, provider_id};
 use crate::schedule::RetrySchedule;
 
 const DAY: u64 = 86_400;
@@ -12,16 +13,16 @@ const PROVIDERS: u64 = 5;
 const EVENTS: u64 = 2_500;
 
 /// Returns, for each provider, the times in seconds at which its receiver alternately fails and recovers.
-fn random_outages(dice: &mut SplitMix64) -> Vec<Vec<u64>> {
+fn random_outages(dice: &mut Random) -> Vec<Vec<u64>> {
     (0..PROVIDERS)
         .map(|_| {
             let mut at = 0;
             std::iter::from_fn(|| {
                 // Available for up to twenty days, then failing for between a minute and five days.
-                let longest = [60, 3_600, DAY, 5 * DAY][usize::try_from(dice.random_below(4)).unwrap()];
-                at += 1 + dice.random_below(20 * DAY);
+                let longest = [60, 3_600, DAY, 5 * DAY][usize::try_from(dice.number_below(4)).unwrap()];
+                at += 1 + dice.number_below(20 * DAY);
                 let broken = at;
-                at += 1 + dice.random_below(longest);
+                at += 1 + dice.number_below(longest);
                 (broken < 400 * DAY).then_some([broken, at])
             })
             .flatten()
@@ -33,27 +34,27 @@ fn random_outages(dice: &mut SplitMix64) -> Vec<Vec<u64>> {
 #[test]
 fn a_year_of_random_outages_loses_no_event_and_respects_every_wait() {
     for seed in [1, 2, 3] {
-        let mut dice = SplitMix64(seed);
+        let mut dice = Random(seed);
         let outages = random_outages(&mut dice);
-        let mut behaviour = SplitMix64(seed + 1_000);
+        let mut behaviour = Random(seed + 1_000);
         let receiver = move |provider, _, at: Duration| {
             let number = (0..PROVIDERS).find(|number| provider_id(*number) == provider).unwrap();
             let changes = &outages[usize::try_from(number).unwrap()];
             let is_broken = changes.partition_point(|change| *change <= at.as_secs()) % 2 == 1;
-            let millis = match (is_broken, behaviour.random_below(10)) {
+            let millis = match (is_broken, behaviour.number_below(10)) {
                 (true, 0) => 15_000,
-                (true, _) => 1 + behaviour.random_below(2_000),
-                (false, 0) => 1 + behaviour.random_below(900),
-                (false, _) => 1 + behaviour.random_below(60),
+                (true, _) => 1 + behaviour.number_below(2_000),
+                (false, 0) => 1 + behaviour.number_below(900),
+                (false, _) => 1 + behaviour.number_below(60),
             };
-            (Duration::from_millis(millis), !is_broken && behaviour.random_below(50) > 0)
+            (Duration::from_millis(millis), !is_broken && behaviour.number_below(50) > 0)
         };
         let mut simulation = Simulation::new(Box::new(receiver));
         simulation.tick = Duration::from_millis(200);
         simulation.add_dispatcher();
         for _ in 0..EVENTS {
-            let at = Duration::from_micros(dice.random_below(365 * DAY * 1_000_000));
-            let (burst, provider) = (1 + dice.random_below(3), dice.random_below(PROVIDERS));
+            let at = Duration::from_micros(dice.number_below(365 * DAY * 1_000_000));
+            let (burst, provider) = (1 + dice.number_below(3), dice.number_below(PROVIDERS));
             (0..burst).for_each(|_| simulation.add_event_at(at, provider));
         }
         simulation.run_until(Duration::from_secs(375 * DAY));

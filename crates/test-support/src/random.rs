@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A seeded pseudo-random generator (SplitMix64).
-pub(super) struct Random(pub(super) u64);
+/// A seeded pseudo-random generator (SplitMix64): a run can be repeated from its seed.
+pub struct Random(pub u64);
 
 impl Random {
     fn next_u64(&mut self) -> u64 {
@@ -14,25 +14,27 @@ impl Random {
     }
 
     /// Returns a number from 0 to `bound` - 1.
-    pub(super) fn number_below(&mut self, bound: u64) -> u64 {
+    pub fn number_below(&mut self, bound: u64) -> u64 {
         self.next_u64() % bound.max(1)
     }
 
+    /// Returns an index from 0 to `length` - 1.
+    pub fn index_below(&mut self, length: usize) -> usize {
+        usize::try_from(self.number_below(u64::try_from(length).unwrap_or(1))).unwrap_or_default()
+    }
+
     /// Returns a number from 0 to less than 1.
-    pub(super) fn fraction(&mut self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
         f64::from(u32::try_from(self.next_u64() >> 32).unwrap_or_default()) / 2_f64.powi(32)
     }
 
     /// Returns a duration from zero to less than `bound`.
-    pub(super) fn duration_below(&mut self, bound: Duration) -> Duration {
+    pub fn duration_below(&mut self, bound: Duration) -> Duration {
         bound.mul_f64(self.fraction())
     }
 
-    pub(super) fn random_index(&mut self, length: usize) -> usize {
-        usize::try_from(self.number_below(u64::try_from(length).unwrap_or(1))).unwrap_or_default()
-    }
-
-    pub(super) fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
-        all.get(self.random_index(all.len()))
+    /// Returns one of these values. Panics if there are none.
+    pub fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        all.get(self.index_below(all.len())).expect("a value to choose")
     }
 }
