@@ -304,7 +304,7 @@ fn events_from_before_the_database_existed_leave_the_default_partition_empty_and
 
 #[test]
 fn no_partition_is_dropped_during_a_snapshot_that_reads_events() {
-    on_postgres(|fixture| {
+    without_earlier_partition(|fixture| {
         create_partitions(fixture);
         create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
         let expired = expiry_of_partition(fixture);

@@ -15,9 +15,10 @@ use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::Workspace;
 
-/// The fewest databases of each kind that all tests together open. They open about 820, and fewer if optional programs
-/// are missing. If they open fewer than this, many of them did not run.
-const DATABASES_MIN: usize = 600;
+/// The fewest databases of each kind that all tests together open. They open 823 SQLite databases and 881 on
+/// PostgreSQL, and somewhat fewer if optional programs are missing. If they open fewer than this, some of them did not
+/// run: the contract suite of all stores alone opens 63.
+const DATABASES_MIN: usize = 770;
 
 /// The environment variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
 const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
