@@ -69,7 +69,9 @@ fn custom_certificate_files_are_served_and_reloaded() {
         };
         assert!(shakes_hands());
         write();
-        wait_at_most(Duration::from_secs(10), "the old certificate", || shakes_hands().then_some(()));
+        wait_at_most(Duration::from_secs(10), "the old certificate is still served", || {
+            shakes_hands().then_some(())
+        });
     });
 }
 

@@ -13,12 +13,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 to `bound` - 1.
+    /// Returns a number from 0 to `bound` - 1, or 0 if `bound` is 0.
     pub fn number_below(&mut self, bound: u64) -> u64 {
         self.next_u64() % bound.max(1)
     }
 
-    /// Returns an index from 0 to `length` - 1.
+    /// Returns an index from 0 to `length` - 1, or 0 if `length` is 0.
     pub fn index_below(&mut self, length: usize) -> usize {
         usize::try_from(self.number_below(u64::try_from(length).unwrap_or(1))).unwrap_or_default()
     }

@@ -306,7 +306,10 @@ impl Mailer {
                 if is_transient(&cause) {
                     self.record_store_failure(&cause);
                 } else {
-                    log::error!(mail_id:% = id, cause:%; "cannot store the outcome of an email: if it was sent, it may be sent again after a restart");
+                    log::error!(
+                        mail_id:% = id, cause:%;
+                        "cannot store the outcome of an email: if it was sent, it may be sent again after a restart"
+                    );
                 }
             }
         }
@@ -337,7 +340,10 @@ impl Mailer {
     fn close_mailer(&mut self) {
         self.transport.close_connection();
         if let Err(cause) = self.retry_unrecorded_outcomes() {
-            log::warn!(mails = self.unrecorded.len(), cause:%; "stopped before all outcomes were stored: emails that were sent may be sent again");
+            log::warn!(
+                mails = self.unrecorded.len(), cause:%;
+                "stopped before all outcomes were stored: emails that were sent may be sent again"
+            );
         }
     }
 }

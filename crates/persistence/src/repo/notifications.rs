@@ -176,7 +176,7 @@ impl NotificationDeliveries for Unit<'_> {
                 Ok(notification) => notifications.push(notification),
                 // It stays claimed until the end of the lease. A newer version of the service may then read it.
                 Err(cause) => {
-                    log::error!(notification_id:% = id, cause:%; "cannot read an email, retrying after its lease")
+                    log::error!(notification_id:% = id, cause:%; "cannot read a notification, retrying after its lease")
                 }
             }
         }

@@ -188,7 +188,10 @@ impl Drop for GroupCommit {
         drop(self.checkpoint_thread.take());
         let mut writer = self.writer.lock();
         if let Err(e) = writer.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)") {
-            log::warn!(cause:% = e; "closed the database without a checkpoint: keep the file -wal beside it, because the next start needs it");
+            log::warn!(
+                cause:% = e;
+                "closed the database without a checkpoint: keep its -wal file, which the next start needs"
+            );
         }
     }
 }

@@ -68,7 +68,7 @@ impl StatisticsWriter {
             tx.add_provider_attempts(&latest)
         });
         if let Err(cause) = written {
-            log::debug!(cause:%; "cannot store statistics: the counts since the last success are lost");
+            log::debug!(cause:%; "cannot store statistics: the counts of the last interval are lost");
         }
     }
 }

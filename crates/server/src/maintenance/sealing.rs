@@ -57,7 +57,10 @@ impl SealingTask {
             return;
         }
         if let Ok(Some(seal)) = self.store.read_snapshot(|reads| reads.last_seal()) {
-            log::info!(seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str(); "latest seal of the ledger: to verify its history later, pass this head to `guerdon verify --head`");
+            log::info!(
+                seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str();
+                "latest seal of the ledger: to verify its history later, pass this head to `guerdon verify --head`"
+            );
             self.logged_at = Some(Instant::now());
         }
     }

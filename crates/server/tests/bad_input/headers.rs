@@ -37,6 +37,7 @@ fn only_unencoded_json_in_utf_8_is_accepted() {
                 "application/json;charset=utf-8",
                 "application/json; charset=\"UTF-8\"",
                 "application/json ; charset=Utf-8",
+                "application/json; charset = utf-8",
             ] {
                 let response = send_with_headers(endpoint, &[("Content-Type", taken)]);
                 assert_eq!(
@@ -73,6 +74,7 @@ const REFUSED_TYPES: &[&str] = &[
     "json",
     "application",
     "application/json; charset=latin1",
+    "application/json; charset =latin1",
     "application/json; charset=utf-16",
     "application/json; charset=us-ascii",
     "application/json; charset=",
