@@ -25,6 +25,8 @@ mod neighbour;
 mod overload;
 mod parity;
 mod postgres_server;
+mod power_cut;
+mod preload;
 mod refusals;
 mod repeated_tests;
 mod report;

@@ -1,4 +1,5 @@
-//! Kills the service with SIGKILL at random times under load.
+//! Kills the service with SIGKILL at random times under load. On SQLite, every second kill is a simulated power
+//! failure, which also loses writes that were not durable.
 //!
 //! After each kill, the service starts again on the same data, requests with unknown outcomes are retried with their
 //! keys, and the ledger is compared with the journal of acknowledged requests. Every tenth cycle also kills the service
@@ -12,14 +13,16 @@ use guerdon_test_harness::WebhookReceiver;
 use guerdon_test_support::Random;
 
 use super::comparison::{Comparison, compare_all, compare_and_resolve};
-use super::context::Setup;
+use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
 use super::ledger::Ledger;
 use super::load::Load;
+use super::power_cut::PowerSwitch;
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
 use crate::measurement::percentiles::{Percentiles, to_f64};
+use crate::measurement::service::Database;
 
 /// The shortest and the longest time from the start of the load to the kill. Short times are more frequent: each
 /// doubling of the time is equally likely.
@@ -28,6 +31,7 @@ const TIMES_TO_KILL: [Duration; 2] = [Duration::from_millis(50), Duration::from_
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
 /// Requests acknowledged within this time before the kill are retried with their keys.
 const RETRIED_BEFORE_KILL: Duration = Duration::from_millis(20);
+const CYCLES_PER_POWER_CUT: usize = 2;
 const CYCLES_PER_KILL_DURING_START: usize = 10;
 /// The longest time from the start of the process to the kill during a start.
 const START_KILL_DELAY_MAX: Duration = Duration::from_millis(300);
@@ -48,15 +52,23 @@ struct Cycles {
     events_lost: usize,
     start_times: Vec<Duration>,
     kills_during_start: usize,
+    power_cuts: usize,
     /// Kills while at least one request was in progress.
     kills_of_requests: usize,
 }
 
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
-    let receiver = WebhookReceiver::start()?;
-    let mut subject = Subject::start(setup, &receiver)?;
+    let (folder, receiver) = (temporary_folder()?, WebhookReceiver::start()?);
+    let (mut subject, power) = match setup.database {
+        Database::Sqlite => {
+            let power = PowerSwitch::compile(folder.path())?;
+            let subject = Subject::start_with(setup, &receiver, None, &power.environment())?;
+            (subject, Some(power))
+        }
+        Database::Postgres => (Subject::start(setup, &receiver)?, None),
+    };
     let (mut events, mut cycles) = (EventLog::new(&receiver), Cycles::default());
-    let outcome = cycles.run_all(setup, &mut subject, &mut events);
+    let outcome = cycles.run_all(setup, &mut subject, power.as_ref(), &mut events);
     let mut report = cycles.summarize(&events);
     report.measurements.extend(outcome.err().map(|error| Measurement::failure(&error)));
     Ok(report)
@@ -64,11 +76,18 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
 
 impl Cycles {
     /// Runs cycles for the duration of the campaign, then compares all requests with the whole ledger.
-    fn run_all(&mut self, setup: &Setup<'_>, subject: &mut Subject, events: &mut EventLog<'_>) -> Result<()> {
+    fn run_all(
+        &mut self,
+        setup: &Setup<'_>,
+        subject: &mut Subject,
+        power: Option<&PowerSwitch>,
+        events: &mut EventLog<'_>,
+    ) -> Result<()> {
         let (mut ledger, mut random) = (Ledger::new(subject.sql_client(setup)?), Random(setup.seed));
         let start = Instant::now();
-        for number in (1..).take_while(|_| start.elapsed() < setup.duration) {
-            self.run_cycle(subject, &mut ledger, &mut random, number)
+        for number in (1_usize..).take_while(|_| start.elapsed() < setup.duration) {
+            let power = power.filter(|_| number.is_multiple_of(CYCLES_PER_POWER_CUT));
+            self.run_cycle(subject, power, &mut ledger, &mut random, number)
                 .with_context(|| format!("cycle {number}"))?;
             events.collect_arrivals()?;
             if number.is_multiple_of(CYCLES_PER_VERIFICATION) {
@@ -87,6 +106,7 @@ impl Cycles {
     fn run_cycle(
         &mut self,
         subject: &mut Subject,
+        power: Option<&PowerSwitch>,
         ledger: &mut Ledger,
         random: &mut Random,
         number: usize,
@@ -95,9 +115,17 @@ impl Cycles {
         let load = Load::new(&target, number, REQUEST_INTERVAL);
         let (killed, mut log) = load.run_during(|| {
             std::thread::sleep(time_to_kill);
-            subject.service.kill()?;
+            match power {
+                Some(power) => power.cut_power(random)?,
+                None => subject.service.kill()?,
+            }
             Ok(Instant::now())
         })?;
+        if let Some(power) = power {
+            subject.service.wait_for_exit()?;
+            power.restore_power()?;
+            self.power_cuts += 1;
+        }
         subject.check_log()?;
         if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
             subject.service.kill_during_start(random.duration_below(START_KILL_DELAY_MAX))?;
@@ -114,8 +142,8 @@ impl Cycles {
     }
 
     fn summarize(self, events: &EventLog<'_>) -> Report {
-        let Self { log, comparison, whole, start_times, kills_during_start, kills_of_requests, .. } = self;
-        let kills = start_times.len() + kills_during_start;
+        let Self { log, comparison, whole, start_times, .. } = &self;
+        let kills = start_times.len() + self.kills_during_start;
         let median =
             Percentiles::from_durations(start_times.clone()).map_or(Duration::ZERO, |times| times.median);
         let slowest = start_times.iter().max().copied().unwrap_or_default();
@@ -124,8 +152,9 @@ impl Cycles {
         let duplicates_max = to_f64(EVENTS_IN_FLIGHT_MAX * kills);
         let measurements = vec![
             count("kills under load", start_times.len()),
-            count("  of these with requests in progress", kills_of_requests),
-            count("kills during a start", kills_during_start),
+            count("  of these power failures", self.power_cuts),
+            count("  of these with requests in progress", self.kills_of_requests),
+            count("kills during a start", self.kills_during_start),
             Measurement::without_bound("start until the first response, median", format!("{median:.1?}")),
             Measurement::duration_below("  longest", slowest, START_TIME_MAX),
             count("acknowledged before the kill", comparison.acknowledged),

@@ -1,13 +1,10 @@
 //! A library that is loaded into the service or into PostgreSQL and injects faults of the disk and of the clock.
 
-use std::fs;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::workspace::command_output;
+use crate::campaign::preload::PreloadedLibrary;
 
 const SOURCE: &str = include_str!("preload.c");
 
@@ -28,41 +25,28 @@ pub(super) enum DiskFault {
     ShortWrites,
 }
 
-/// The library and its control file.
-pub(super) struct PreloadedFaults {
-    library: String,
-    control: String,
-    control_file: fs::File,
-}
+/// The library with its control file.
+pub(super) struct PreloadedFaults(PreloadedLibrary);
 
 impl PreloadedFaults {
     /// Compiles the library.
     pub(super) fn compile(folder: &Path) -> Result<Self> {
-        let (source, library) = (folder.join("preload.c"), folder.join("preload.so"));
-        fs::write(&source, SOURCE)?;
-        let mut compiler = Command::new("cc");
-        compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl");
-        command_output(&mut compiler).context("compiling the faults of the disk and the clock")?;
-        let control = folder.join("faults");
-        fs::write(&control, [0; 16])?;
-        let control_file = fs::File::options().write(true).open(&control)?;
-        let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is not UTF-8");
-        Ok(Self { library: text(&library)?, control: text(&control)?, control_file })
+        PreloadedLibrary::compile(folder, SOURCE).map(Self)
     }
 
     /// Returns the variables with which a program loads the library.
     pub(super) fn environment(&self) -> [(&'static str, String); 2] {
-        [("LD_PRELOAD", self.library.clone()), ("FAULT_CONTROL", self.control.clone())]
+        self.0.environment()
     }
 
     /// Moves the wall clock of the program by these seconds, compared with the system clock.
     pub(super) fn set_clock_offset(&self, seconds: i64) -> Result<()> {
-        Ok(self.control_file.write_all_at(&seconds.to_ne_bytes(), 0)?)
+        self.0.set_control(0, seconds)
     }
 
     /// Sets the fault of the disk from now on; `None` ends it.
     pub(super) fn set_disk_fault(&self, fault: Option<DiskFault>) -> Result<()> {
-        let code: i64 = match fault {
+        let code = match fault {
             None => 0,
             Some(DiskFault::Full) => 1,
             Some(DiskFault::WriteErrors) => 2,
@@ -71,7 +55,7 @@ impl PreloadedFaults {
             Some(DiskFault::ReadErrors) => 5,
             Some(DiskFault::ShortWrites) => 6,
         };
-        Ok(self.control_file.write_all_at(&code.to_ne_bytes(), 8)?)
+        self.0.set_control(1, code)
     }
 }
 
