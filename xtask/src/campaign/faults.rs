@@ -24,7 +24,7 @@ use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
 use super::ledger::Ledger;
-use super::load::Load;
+use super::load::{Load, MODERATE_INTERVAL};
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::sql::SqlClient;
@@ -37,8 +37,6 @@ const DATABASE: &str = "faults";
 /// How long the load runs before a fault. The first second is not measured.
 const LOAD_BEFORE_FAULT: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// The interval between two recognitions of a client: a load of 160 a second.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(1);
 /// The share of the rate before the fault that counts as the full rate.
 const FULL_RATE_SHARE: f64 = 0.9;
@@ -62,6 +60,8 @@ struct RoundResult {
     /// Of recognitions; of reads, with and without valid credentials; and of recognitions to many receivers.
     longest_waits: [Duration; 3],
     unavailable: usize,
+    /// Reads that got 503 although the fault permits reads.
+    refused_reads: usize,
     broken_connections: usize,
     unexpected: Option<String>,
 }
@@ -157,7 +157,7 @@ impl Rounds {
         number: usize,
     ) -> Result<()> {
         let target = subject.target();
-        let load = Load::new(&target, number, REQUEST_INTERVAL);
+        let load = Load::new(&target, number, MODERATE_INTERVAL);
         let run_load = || {
             load.run_during(|| {
                 std::thread::sleep(LOAD_BEFORE_FAULT);
@@ -175,6 +175,7 @@ impl Rounds {
         let is_uncertain = |received: Instant| received >= began && received <= ended;
         let comparison = compare_and_resolve(&target, ledger, &mut log, is_uncertain)?;
         ledger.skip_existing()?;
+        let refused_reads = if fault.permits_reads() { reads.unavailable } else { 0 };
         let longest_waits = [&log, &reads, &large].map(|log| log.longest_wait);
         for other in [reads, large] {
             self.other_requests += other.successful + other.unavailable;
@@ -187,6 +188,7 @@ impl Rounds {
             recovery_time,
             longest_waits,
             unavailable: log.unavailable,
+            refused_reads,
             broken_connections: log.broken_connections,
             unexpected: log.unexpected.first().cloned(),
         };
@@ -229,6 +231,7 @@ impl RoundResult {
     fn holds(&self) -> bool {
         self.longest_waits.iter().all(|wait| *wait < WAIT_MAX)
             && self.recovery_time.is_some_and(|time| time < RECOVERY_TIME_MAX)
+            && self.refused_reads == 0
             && self.broken_connections == 0
             && self.unexpected.is_none()
     }
@@ -239,12 +242,13 @@ impl RoundResult {
             recovery_time.map_or("never".to_owned(), |time| format!("{:.1} s", time.as_secs_f64()));
         let unexpected = self.unexpected.as_ref().map(|response| format!(", and {response}"));
         format!(
-            "{}: {rate_before:.0}/s before, longest waits {:.1} s, reads {:.1} s, large {:.1} s, full rate after {recovery}, {unavailable} times 503, \
-             {} broken connections{}",
+            "{}: {rate_before:.0}/s before, longest waits {:.1} s, reads {:.1} s, large {:.1} s, full rate after {recovery}, {unavailable} times 503 \
+             ({} reads that were possible), {} broken connections{}",
             fault.name(),
             longest_waits[0].as_secs_f64(),
             longest_waits[1].as_secs_f64(),
             longest_waits[2].as_secs_f64(),
+            self.refused_reads,
             self.broken_connections,
             unexpected.unwrap_or_default()
         )

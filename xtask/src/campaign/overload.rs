@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use guerdon_test_harness::HttpsConnection;
+use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
 use super::context::{AttackContext, lower_priority};
 use super::report::Measurement;
@@ -31,8 +31,30 @@ const STACK_BYTES: usize = 256 << 10;
 const GOODPUT_MIN: f64 = 0.85;
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The durations of requests by status.
-type DurationsByStatus = BTreeMap<u16, Vec<Duration>>;
+/// The outcomes of requests.
+#[derive(Default)]
+struct Outcomes {
+    durations_by_status: BTreeMap<u16, Vec<Duration>>,
+    /// Responses that are neither 201, nor 429 or 503 with `Retry-After`.
+    unexpected: usize,
+    broken_connections: usize,
+}
+
+impl Outcomes {
+    fn record(&mut self, response: &HttpResponse, duration: Duration) {
+        let is_refusal = matches!(response.status, 429 | 503) && response.header("retry-after").is_some();
+        self.unexpected += usize::from(response.status != 201 && !is_refusal);
+        self.durations_by_status.entry(response.status).or_default().push(duration);
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (status, durations) in other.durations_by_status {
+            self.durations_by_status.entry(status).or_default().extend(durations);
+        }
+        self.unexpected += other.unexpected;
+        self.broken_connections += other.broken_connections;
+    }
+}
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let period = context.period(PERIODS);
@@ -51,9 +73,9 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let mut measurements = vec![Measurement::without_bound("peak", format!("{peak:.0}/s"))];
     for clients in CLIENT_COUNTS {
         let connections = open_connections(context, clients, &greeting)?;
-        let (responses, offered) = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
+        let (outcomes, offered) = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
         let recovery = wait_for_recovery(&other, &before)?;
-        measurements.extend(judge_responses(clients, peak, offered, responses, period));
+        measurements.extend(judge_outcomes(clients, peak, offered, outcomes, period));
         measurements.push(Measurement::duration_below("recovery time", recovery, RECOVERY_TIME_MAX));
     }
     Ok(measurements)
@@ -71,22 +93,28 @@ fn wait_for_recovery(other: &Victim<'_>, before: &VictimMeasurements) -> Result<
     Ok(ended.elapsed())
 }
 
-fn judge_responses(
+fn judge_outcomes(
     clients: usize,
     peak: f64,
     offered: f64,
-    responses: DurationsByStatus,
+    outcomes: Outcomes,
     period: Duration,
 ) -> Vec<Measurement> {
+    let Outcomes { mut durations_by_status, unexpected, broken_connections } = outcomes;
     let counts: Vec<String> =
-        responses.iter().map(|(status, all)| format!("{} x {status}", all.len())).collect();
-    let goodput = per_second(responses.get(&201).map_or(0, Vec::len), period) / peak;
-    let refused: Vec<Duration> =
-        responses.into_iter().filter(|(status, _)| *status != 201).flat_map(|(_, times)| times).collect();
+        durations_by_status.iter().map(|(status, all)| format!("{} x {status}", all.len())).collect();
+    let served = durations_by_status.remove(&201).unwrap_or_default();
+    let goodput = per_second(served.len(), period) / peak;
+    let refused: Vec<Duration> = durations_by_status.into_values().flatten().collect();
     let mut measurements = vec![
         Measurement::without_bound(format!("{clients} connections"), counts.join(", ")),
+        Measurement::at_most("  neither served nor refused", to_f64(unexpected), 0.0, ""),
+        Measurement::at_most("  broken connections", to_f64(broken_connections), 0.0, ""),
         Measurement::without_bound("  sent", format!("{:.1} x the peak", offered / peak)),
     ];
+    if let Some(times) = Percentiles::from_durations(served) {
+        measurements.push(Measurement::without_bound("  p99 of the served", format!("{:.1?}", times.p99)));
+    }
     let [waiting, _] = CLIENT_COUNTS;
     measurements.push(if clients == waiting {
         Measurement::at_least("  goodput", goodput * 100.0, GOODPUT_MIN * 100.0, " %")
@@ -125,16 +153,16 @@ fn send_at_rate(
     open: Vec<HttpsConnection>,
     requests_per_second: f64,
     request: &(dyn Fn(usize, usize) -> Vec<u8> + Sync),
-) -> Result<(DurationsByStatus, f64)> {
+) -> Result<(Outcomes, f64)> {
     let period = context.period(PERIODS);
-    let (responses, next) = (Mutex::new(DurationsByStatus::new()), AtomicUsize::new(0));
+    let (outcomes, next) = (Mutex::new(Outcomes::default()), AtomicUsize::new(0));
     let start = Instant::now();
     std::thread::scope(|scope| -> Result<()> {
         for (thread, mut connection) in open.into_iter().enumerate() {
-            let (responses, next) = (&responses, &next);
+            let (outcomes, next) = (&outcomes, &next);
             let send_requests = move || {
                 lower_priority();
-                let mut thread_responses = DurationsByStatus::new();
+                let mut thread_outcomes = Outcomes::default();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let due = Duration::from_secs_f64(to_f64(number) / requests_per_second);
@@ -144,13 +172,13 @@ fn send_at_rate(
                     std::thread::sleep(due.saturating_sub(start.elapsed()));
                     let bytes = request(thread + 1_000, number);
                     let sent = Instant::now();
-                    let Ok(response) = connection.send_request(&bytes) else { break };
-                    thread_responses.entry(response.status).or_default().push(sent.elapsed());
+                    let Ok(response) = connection.send_request(&bytes) else {
+                        thread_outcomes.broken_connections += 1;
+                        break;
+                    };
+                    thread_outcomes.record(&response, sent.elapsed());
                 }
-                let mut all = responses.lock().unwrap_or_else(PoisonError::into_inner);
-                for (status, times) in thread_responses {
-                    all.entry(status).or_default().extend(times);
-                }
+                outcomes.lock().unwrap_or_else(PoisonError::into_inner).merge(thread_outcomes);
             };
             std::thread::Builder::new()
                 .stack_size(STACK_BYTES)
@@ -159,7 +187,7 @@ fn send_at_rate(
         }
         Ok(())
     })?;
-    let responses = responses.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let sent = responses.values().map(Vec::len).sum();
-    Ok((responses, per_second(sent, period)))
+    let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let sent = outcomes.durations_by_status.values().map(Vec::len).sum();
+    Ok((outcomes, per_second(sent, period)))
 }

@@ -107,6 +107,15 @@ impl Fault {
         self == Self::Disk(DiskFault::ReadErrors) && response.starts_with("500: ")
     }
 
+    /// Whether reads must succeed during the fault.
+    pub(super) fn permits_reads(self) -> bool {
+        match self {
+            Self::Disk(fault) => fault != DiskFault::ReadErrors,
+            Self::ClockAhead | Self::ClockBehind | Self::SlowReceiver => true,
+            Self::Connections(_) | Self::CutConnections | Self::RestartedServer | Self::FrozenServer => false,
+        }
+    }
+
     /// Injects the fault for some seconds, or once if it has no duration, and ends it.
     pub(super) fn inject(self, targets: &FaultTargets<'_>) -> Result<()> {
         let duration = if self == Self::FrozenServer { FREEZE_DURATION } else { DURATION };
