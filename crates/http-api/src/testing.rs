@@ -7,7 +7,7 @@ use guerdon_domain::values::Page;
 use ipnet::IpNet;
 use schemars::SchemaGenerator;
 
-use crate::endpoints::ROUTES;
+use crate::endpoints::{ROUTES, read_cursor};
 use crate::operation::{ApiError, Query, read_key_header};
 use crate::request_info::forwarded_address;
 
@@ -37,6 +37,11 @@ pub fn parse_page(query: &str, per_page_max: i64) -> Option<(i64, i64)> {
 /// Parses a query. Encodes the first parameter of each of these names, each followed by an ampersand.
 pub fn encode_query_again(query: &str, names: &[&str]) -> Option<String> {
     Query::parse_with(query, |query| Some(query.encode_parameters(names))).ok()
+}
+
+/// Reads the cursor of a feed's query; `None` if the query has none or is not valid.
+pub fn read_feed_cursor(query: &str) -> Option<String> {
+    read_cursor(query)
 }
 
 /// Reads the idempotency key of a request; `None` if the header is absent, repeated or malformed.

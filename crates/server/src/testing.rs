@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::commands::testing::{
     ImportFormat, parse_metadata, parse_points, parse_time, read_whole_and_in_parts,
 };
+use crate::company_archive::format_row_again;
 use crate::settings::Settings;
 
 /// Rows of an import file, each with its line number, and its fields or the reason why they are invalid.
@@ -17,6 +18,12 @@ pub type ImportedRows = Vec<(usize, Result<Map<String, Value>, String>)>;
 pub fn read_import(text: &str, is_csv: bool, size: usize) -> Result<[ImportedRows; 2], String> {
     let format = if is_csv { ImportFormat::Csv } else { ImportFormat::Jsonl };
     read_whole_and_in_parts(format, text, size)
+}
+
+/// Reads a row of a company archive with the columns `flag`, `integer`, `text`, `bytes`, `id` and `time`, and formats
+/// it again; `None` if it is not valid.
+pub fn format_archive_row_again(line: &str) -> Option<String> {
+    format_row_again(line)
 }
 
 /// Reads the metadata of an identity provider. Returns its entity id, sign-on URL and certificates.

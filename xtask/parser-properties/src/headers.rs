@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use guerdon_http_api::testing::{
     HeaderMap, HeaderName, HeaderValue, accepts_problems, encode_query_again, head_accepts_problems,
-    parse_authorization, parse_page, read_forwarded_address, read_idempotency_key, read_requests,
+    parse_authorization, parse_page, read_feed_cursor, read_forwarded_address, read_idempotency_key,
+    read_requests,
 };
 
 use crate::with_text;
@@ -35,6 +36,9 @@ pub(crate) fn check_query(input: &[u8]) {
         let names = ["page", "email", "id"];
         if let Some(encoded) = encode_query_again(text, &names) {
             assert_eq!(encode_query_again(&encoded, &names).as_ref(), Some(&encoded));
+        }
+        if let Some(cursor) = read_feed_cursor(text) {
+            assert_eq!(read_feed_cursor(&format!("after={cursor}")), Some(cursor));
         }
         drop(guerdon_console::Query::parse(text));
     });

@@ -50,6 +50,7 @@ pub const PARSERS: &[Parser] = &[
     Parser::new("settings", operator::check_settings),
     Parser::new("server-urls", operator::check_server_urls),
     Parser::new("arguments", operator::check_arguments),
+    Parser::new("archive-row", operator::check_archive_row),
 ];
 
 impl Parser {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use guerdon_domain::values::{PemCertificate, Timestamp};
 use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
-use guerdon_server::testing::{read_arguments, read_saml_metadata, read_settings};
+use guerdon_server::testing::{format_archive_row_again, read_arguments, read_saml_metadata, read_settings};
 use tempfile::NamedTempFile;
 
 use crate::with_text;
@@ -50,5 +50,14 @@ pub(crate) fn check_arguments(input: &[u8]) {
         let (time, points) = read_arguments(text, Timestamp::UNIX_EPOCH);
         assert!(time.is_none_or(|time| time <= Timestamp::UNIX_EPOCH || Timestamp::parse(text) == Ok(time)));
         assert!(points.is_none_or(|points| points >= 0));
+    });
+}
+
+/// A row of a company archive keeps its values when it is written and read again.
+pub(crate) fn check_archive_row(input: &[u8]) {
+    with_text(input, |text| {
+        if let Some(row) = format_archive_row_again(text) {
+            assert_eq!(format_archive_row_again(&row), Some(row));
+        }
     });
 }

@@ -8,5 +8,7 @@ mod recognitions;
 mod routes;
 mod users;
 
+#[cfg(feature = "testing")]
+pub(crate) use events::read_cursor;
 pub use routes::{ROUTES, Route};
 pub(crate) use routes::{TAGS, configure_routes, noun_of, tag_of};

@@ -62,6 +62,21 @@ fn parse_value(column: &ArchivedColumn, value: Value) -> Option<ArchivedValue> {
     }
 }
 
+/// Reads a row with one nullable column of each type, and formats it again; `None` if it is not valid.
+#[cfg(feature = "testing")]
+pub(crate) fn format_row_again(line: &str) -> Option<String> {
+    let columns = [
+        ("flag", ArchivedType::Bool),
+        ("integer", ArchivedType::Integer),
+        ("text", ArchivedType::Text),
+        ("bytes", ArchivedType::Bytes),
+        ("id", ArchivedType::Id),
+        ("time", ArchivedType::Time),
+    ];
+    let columns = columns.map(|(name, value_type)| ArchivedColumn { name, value_type, is_nullable: true });
+    to_json_line(&columns, &parse_json_line(&columns, line).ok()?).ok()
+}
+
 /// A time in UTC with microseconds.
 pub(super) fn format_time(at: Timestamp) -> String {
     let utc = at.to_utc();

@@ -7,6 +7,8 @@ mod reader;
 mod writer;
 
 pub(crate) use header::{ArchiveHeader, SealHeader};
+#[cfg(feature = "testing")]
+pub(crate) use json_row::format_row_again;
 pub(crate) use reader::{ArchiveError, ArchiveReader};
 pub(crate) use writer::ArchiveWriter;
 

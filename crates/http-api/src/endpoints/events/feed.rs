@@ -113,6 +113,13 @@ impl FromText for Cursor {
     }
 }
 
+/// Reads the cursor of a query; `None` if the query has none or is not valid.
+#[cfg(feature = "testing")]
+pub(crate) fn read_cursor(query: &str) -> Option<String> {
+    let cursor = Query::parse_with(query, |query| query.read_optional::<Cursor>("after")).ok();
+    cursor.map(|cursor| cursor.to_string())
+}
+
 /// Reads the query: what to read, and how long to wait.
 pub(super) fn read_query(provider: ProviderId, query: &mut Query) -> Option<(FeedQuery, Duration)> {
     let after = query.read_optional::<Cursor>("after").and_then(|cursor| cursor.0);
@@ -161,7 +168,7 @@ mod tests {
         check("limit=7&after=0&type=recognition.received&state=delivered", Ok(7));
         check("limit=101", Ok(100));
         check("limit=9223372036854775808", Ok(100));
-        check("limit=0", Err("limit must be an integer from 1"));
+        check("limit=0", Err("limit must be a positive integer"));
         check("wait=0", Ok(100));
         check("wait=20&limit=3", Ok(3));
         for wait in ["21", "-1", "", "x", "1.5"] {
@@ -169,7 +176,7 @@ mod tests {
         }
         check(
             "limit=0&wait=21",
-            Err("limit must be an integer from 1; wait must be an integer from 0 to 20"),
+            Err("limit must be a positive integer; wait must be an integer from 0 to 20"),
         );
         check("type=x", Err("type must be recognition.received, recognition.updated or redemption.created"));
         check("state=x", Err("state must be pending, delivered, exhausted or unaddressed"));

@@ -11,6 +11,8 @@ mod long_poll;
 mod replay;
 
 pub(crate) use feed::List;
+#[cfg(feature = "testing")]
+pub(crate) use feed::read_cursor;
 pub(crate) use get::Get;
 pub(crate) use long_poll::run_long_poll;
 pub(crate) use replay::{Replay, ReplayMany};
