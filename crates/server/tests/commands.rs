@@ -137,6 +137,32 @@ fn money_commands_can_be_retried_with_a_key() {
 }
 
 #[test]
+fn a_money_command_for_an_email_can_be_retried_after_the_user_changed_it() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        let company = sample.company.as_str();
+        service.run_json_command(&["reserve", "deposit", company, "--points", "100"]);
+        let user = ["U0@example.com", "--company", company, "--points", "10", "--key"];
+        let wallet = ["--wallet", "user_wallet"];
+        let distribution = ["--user", "u0@example.com", "--points", "20", "--key", "k1"];
+        let commands = [
+            [&["distribution", "run", company], &wallet[..], &distribution].concat(),
+            [&["redemption", "create"], &user[..], &["k2"]].concat(),
+            [&["wallet", "override"], &user[..], &["k3"], &wallet].concat(),
+        ];
+        let outputs: Vec<Value> = commands.iter().map(|words| service.run_json_command(words)).collect();
+        for (user, name) in [(&sample.users[0], "renamed"), (&sample.users[1], "u0")] {
+            let body = json!({"email": format!("{name}@example.com")});
+            assert_eq!(service.put(&sample.provider, &format!("/v1/users/{user}"), &body).status, 200);
+            for (words, output) in commands.iter().zip(&outputs) {
+                assert_eq!(service.run_json_command(words), *output, "{words:?}");
+            }
+        }
+        assert_eq!(service.run_json_command(&["reserve", "show", company])["points"], 80);
+    });
+}
+
+#[test]
 fn invalid_arguments_fail_with_one_line_and_the_right_status() {
     for_each_database(|service| {
         let absent = "0193a5c0-0000-7000-8000-000000000001";

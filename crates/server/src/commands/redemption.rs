@@ -62,9 +62,12 @@ struct RedemptionView {
 
 impl RunnableCommand for Create {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let request = ("redemption create", self.user.to_request_part(environment)?, &self.payment.sum);
+        if let Some(output) = self.payment.key.find_output(environment, &request)? {
+            return Ok(output);
+        }
         let user = self.user.find_id(environment)?;
         let company = find_company_of_user(environment, user)?;
-        let request = ("redemption create", user.as_uuid(), &self.payment.sum);
         let command = Command::Redeem(Redeem { user_id: user, sum: self.payment.sum.to_sum()? });
         execute_once(environment, company.provider_id, command, &self.payment.key, &request, move |done| {
             let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(done)) };

@@ -50,9 +50,13 @@ struct WalletView {
 
 impl RunnableCommand for Override {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let (user, wallet) = (self.user.find_id(environment)?, self.wallet);
+        let wallet = self.wallet;
+        let request = ("wallet override", self.user.to_request_part(environment)?, wallet, &self.payment.sum);
+        if let Some(output) = self.payment.key.find_output(environment, &request)? {
+            return Ok(output);
+        }
+        let user = self.user.find_id(environment)?;
         let company = find_company_of_user(environment, user)?;
-        let request = ("wallet override", user.as_uuid(), wallet, &self.payment.sum);
         let kind = WalletType::from(wallet);
         let sum = self.payment.sum.to_sum()?;
         let command = Command::OverrideBalance(OverrideBalance { user_id: user, wallet: kind, sum });

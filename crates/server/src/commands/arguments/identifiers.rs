@@ -102,6 +102,18 @@ pub(crate) struct UserArgument {
 }
 
 impl UserArgument {
+    /// Identifies the user in the request of an idempotency key: the id, or the company and the email. The email is not
+    /// looked up.
+    pub(crate) fn to_request_part(
+        &self,
+        environment: &CommandEnvironment,
+    ) -> Result<(Option<Uuid>, String), CommandError> {
+        let user = normalize_id_or_email(&self.user_id);
+        let company = self.company.as_ref().filter(|_| Uuid::try_parse(&self.user_id).is_err());
+        let company = company.map(|company| company.find_id(environment)).transpose()?;
+        Ok((company.map(|id| id.as_uuid()), user))
+    }
+
     /// Returns the id of the user. An email is looked up in the company; whether an id exists is checked only if a
     /// company is given as well.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<UserId, CommandError> {
@@ -133,6 +145,11 @@ pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     } else {
         Err("must be a user's id, or an email".to_owned())
     }
+}
+
+/// Returns the usual notation of an id, or an email in lower case. Emails that differ only in case are equal.
+pub(crate) fn normalize_id_or_email(text: &str) -> String {
+    Uuid::try_parse(text).map_or_else(|_email| text.to_lowercase(), |id| id.to_string())
 }
 
 /// Returns the id of a company's user, given by id or email. Whether an id exists is not checked.

@@ -66,6 +66,20 @@ impl IdempotencyKeyArgument {
         }))
     }
 
+    /// Returns the output of an earlier execution with this key, if any. A command calls this before it looks up a user
+    /// by email, because the address may have changed since, or belong to another user.
+    pub(crate) fn find_output(
+        &self,
+        environment: &CommandEnvironment,
+        request: &impl Serialize,
+    ) -> Result<Option<CommandOutput>, CommandError> {
+        let Some(request) = self.to_request(environment, request)? else { return Ok(None) };
+        let now = environment.context().clock.now();
+        let record = environment.store.transaction(|tx| tx.find_idempotency_record(&request.key, now))?;
+        let record = record.filter(|record| record.request_hash == request.request_hash);
+        record.as_ref().map(render_stored_output).transpose()
+    }
+
     fn misuse_error(&self) -> CommandError {
         let key = self.key.as_deref().unwrap_or_default();
         CommandError::Refused(format!("the key {key} was used for a different command: choose a new key"))

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf, absolute};
 use std::thread::sleep; // tidy: waits for transactions of other processes
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over, record_archive};
@@ -26,9 +26,9 @@ use crate::platform::build_info::VERSION;
 use crate::platform::{SystemClock, files, random};
 use crate::terminal::Progress;
 
-/// How often, and how many times, a seal is tried while transactions that began earlier are in progress.
+/// How often, and for how long, a seal is tried while transactions that began earlier are in progress.
 const SEAL_INTERVAL: Duration = Duration::from_millis(100);
-const SEAL_ATTEMPTS_MAX: u32 = 300;
+const SEAL_TIME_MAX: Duration = Duration::from_secs(30);
 /// How to reopen a company whose archive exists and may be imported.
 const REOPEN_WITH_ARCHIVE: &str = "; or keep it in this cell: an archive of this hand-over exists, and `guerdon company \
     import FILE --refuse` in the target cell prints the release code";
@@ -196,7 +196,8 @@ fn retry_until_sealable(
     store: &dyn Store,
     attempt: impl Fn(&dyn Store) -> Result<bool, StoreError>,
 ) -> Result<(), CommandError> {
-    for _ in 0..SEAL_ATTEMPTS_MAX {
+    let start = Instant::now();
+    while start.elapsed() < SEAL_TIME_MAX {
         if attempt(store)? {
             return Ok(());
         }

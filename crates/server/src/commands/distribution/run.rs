@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::companies::Company;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
 use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
-use crate::commands::arguments::identifiers::{CompanyArgument, check_id_or_email, find_user};
+use crate::commands::arguments::identifiers::{
+    CompanyArgument, check_id_or_email, find_user, normalize_id_or_email,
+};
 use crate::commands::arguments::payment::{PaymentArguments, execute_once, unexpected_outcome};
 use crate::commands::arguments::points_argument::format_worth;
 use crate::commands::output::{WithText, format_count};
@@ -52,37 +55,12 @@ impl RunnableCommand for Run {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let company = self.company_id.find_company(environment)?;
         let id = company.id;
-        let users: Vec<UserId> =
-            self.users.iter().map(|user| find_user(environment, id, user)).collect::<Result<_, _>>()?;
-        let wallet = self.wallet.into();
-        let named: Vec<Uuid> = users.iter().map(|user| user.as_uuid()).collect();
+        let named: Vec<String> = self.users.iter().map(|user| normalize_id_or_email(user)).collect();
         let request = ("distribution run", id.as_uuid(), self.wallet, &self.payment.sum, &named);
-        let recipients = if users.is_empty() {
-            environment.store.read_snapshot(|reads| Recipients::all_active(reads, id, wallet))?
-        } else {
-            Recipients::Named(users)
+        let output = match self.payment.key.find_output(environment, &request)? {
+            Some(output) => output,
+            None => self.distribute(environment, company, &request)?,
         };
-        environment.progress.show_users(recipients.count());
-        let sum = self.payment.sum.to_sum()?;
-        let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
-        let (provider, command) = (company.provider_id, Command::RunDistribution(run));
-        let domain = company.domain;
-        let output =
-            execute_once(environment, provider, command, &self.payment.key, &request, move |done| {
-                let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(done)) };
-                let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
-                let [each, before, now] =
-                    [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
-                let users = format_count(distributed.users, "user", "users");
-                let text =
-                    format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
-                let points = reserve.points.get();
-                WithText {
-                    fields: DistributionView { company_id: id.as_uuid(), users: distributed.users, points },
-                    text,
-                }
-                .to_output()
-            })?;
         // This also runs after a retry, because an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
             environment.progress.advance_by(users);
@@ -102,6 +80,45 @@ impl RunnableCommand for Run {
 
     fn may_take_long(&self) -> bool {
         true
+    }
+}
+
+impl Run {
+    /// Distributes the points, and pays the receivers of the first step.
+    fn distribute(
+        &self,
+        environment: &CommandEnvironment,
+        company: Company,
+        request: &impl Serialize,
+    ) -> Result<CommandOutput, CommandError> {
+        let (id, wallet) = (company.id, self.wallet.into());
+        let users: Vec<UserId> =
+            self.users.iter().map(|user| find_user(environment, id, user)).collect::<Result<_, _>>()?;
+        let recipients = if users.is_empty() {
+            environment.store.read_snapshot(|reads| Recipients::all_active(reads, id, wallet))?
+        } else {
+            Recipients::Named(users)
+        };
+        environment.progress.show_users(recipients.count());
+        let sum = self.payment.sum.to_sum()?;
+        let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
+        let (provider, command) = (company.provider_id, Command::RunDistribution(run));
+        let domain = company.domain;
+        execute_once(environment, provider, command, &self.payment.key, request, move |done| {
+            let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(done)) };
+            let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
+            let [each, before, now] =
+                [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
+            let users = format_count(distributed.users, "user", "users");
+            let text =
+                format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
+            let points = reserve.points.get();
+            WithText {
+                fields: DistributionView { company_id: id.as_uuid(), users: distributed.users, points },
+                text,
+            }
+            .to_output()
+        })
     }
 }
 

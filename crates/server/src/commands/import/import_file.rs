@@ -2,9 +2,12 @@
 //! after the other, because parsed rows need many times the memory of their text.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::path::Path;
 
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::csv_records::CsvHeader;
 use super::line_numbers::LineNumbers;
@@ -146,12 +149,45 @@ fn parse_object(line: &str) -> RowFields {
     if line.len() > ROW_BYTES_MAX {
         return Err(too_long());
     }
-    serde_json::from_str(line).map_err(|cause| format!("not a JSON object (column {})", cause.column()))
+    serde_json::from_str(line).map(|DistinctFields(fields)| fields).map_err(|cause| {
+        let is_object = serde_json::from_str::<Map<String, Value>>(line).is_ok();
+        let fault = if is_object { "a field occurs twice" } else { "not a JSON object" };
+        format!("{fault} (column {})", cause.column())
+    })
+}
+
+/// The fields of an object in which no name occurs twice, as in a request body of the API.
+struct DistinctFields(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for DistinctFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor).map(Self)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some((name, value)) = entries.next_entry::<String, Value>()? {
+            if fields.insert(name, value).is_some() {
+                return Err(A::Error::custom("a field occurs twice"));
+            }
+        }
+        Ok(fields)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -220,7 +256,12 @@ mod tests {
             Value::Object(rows[0].fields.clone().unwrap()),
             json!({"email": "a@a.example", "title": null})
         );
-        assert_eq!((rows[1].line, rows[1].fields.is_err()), (3, true));
+        assert_eq!(
+            (rows[1].line, rows[1].fields.clone().unwrap_err()),
+            (3, "not a JSON object (column 0)".into())
+        );
+        let rows = read_rows(FileFormat::Jsonl, r#"{"email": "a@a.example", "email": "b@a.example"}"#);
+        assert_eq!(rows[0].fields.clone().unwrap_err(), "a field occurs twice (column 48)");
         let long = "x".repeat(ROW_BYTES_MAX);
         let rows = read_rows(FileFormat::Jsonl, &format!("{{\"email\": \"{long}\"}}"));
         assert!(rows[0].fields.as_ref().unwrap_err().contains("256 KiB"));

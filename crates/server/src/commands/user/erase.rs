@@ -6,7 +6,7 @@ use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::arguments::identifiers::{load_company, parse_id};
 use crate::commands::error::impl_from_errors;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
@@ -60,6 +60,8 @@ impl RunnableCommand for Erase {
             let found =
                 store.read_snapshot(|reads| reads.list_events_about_user(id, after, EVENTS_PER_QUERY))?;
             let Some(last) = found.last() else {
+                // The company may have been handed over while the events were erased.
+                let company = store.read_snapshot(|reads| load_company(reads, company.id))?;
                 let company_handed_over = company.handed_over_at.is_some();
                 return ErasureView { user_id: self.user_id, erased: true, company_handed_over }.to_output();
             };
