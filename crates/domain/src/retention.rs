@@ -154,13 +154,15 @@ pub(crate) fn record_events_pruned_before<T: Settings + ?Sized>(
     before: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let stored = tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
-    let latest = stored.max(before.map(Timestamp::unix_micros)).map(|latest| latest.min(now.unix_micros()));
-    match latest {
-        Some(latest) if stored != Some(latest) => {
-            tx.set_setting(Setting::EventsPrunedBefore, &latest.to_string())
+    loop {
+        let text = tx.get_setting(Setting::EventsPrunedBefore)?;
+        let stored = text.as_ref().and_then(|value| value.parse::<i64>().ok());
+        let latest = stored.max(before.map(Timestamp::unix_micros)).map(|time| time.min(now.unix_micros()));
+        let Some(latest) = latest.filter(|latest| stored != Some(*latest)) else { return Ok(()) };
+        // Another instance may have stored a later time meanwhile.
+        if tx.replace_setting(Setting::EventsPrunedBefore, text.as_deref(), &latest.to_string())? {
+            return Ok(());
         }
-        _ => Ok(()),
     }
 }
 

@@ -124,6 +124,28 @@ fn a_step_that_exceeds_its_time_delays_no_other_distribution() {
 }
 
 #[test]
+fn distributions_take_turns() {
+    on_each_database(|fixture| {
+        create_users(fixture, USER_COUNT);
+        fixture.deposit_points(100_000);
+        begin_distribution(fixture).unwrap();
+        begin_distribution(fixture).unwrap();
+        let (paused, mut steps) = (&mut PausedDistributions::default(), 0);
+        let mut stop_after_two = |_| {
+            steps += 1;
+            if steps < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let (store, commands) = (fixture.background.as_ref(), fixture.command_queue());
+        finish_distributions(store, &commands, paused, &mut stop_after_two).unwrap();
+        let with_two_steps_left = "(SELECT journal_entry_id FROM distribution_steps GROUP BY journal_entry_id \
+                                   HAVING count(*) = 2) AS unfinished";
+        assert_eq!(fixture.database.count_rows(with_two_steps_left), 2);
+        assert!(fixture.finish_distributions().is_empty());
+        assert_eq!(fixture.audit_ledger(), []);
+    });
+}
+
+#[test]
 fn a_seal_waits_for_an_unfinished_distribution() {
     on_each_database(|fixture| {
         create_users(fixture, USER_COUNT);

@@ -384,6 +384,7 @@ CREATE TABLE accounts (
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
   CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) WITH (fillfactor = 70);
+CREATE INDEX accounts_company ON accounts (company_id, owner_id, kind);
 CREATE TRIGGER accounts_immutable
   BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -314,6 +314,7 @@ CREATE TABLE accounts (
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
   CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX accounts_company ON accounts (company_id, owner_id, kind);
 CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
   BEGIN SELECT RAISE(ABORT, 'these columns of accounts are immutable'); END;
 CREATE TRIGGER accounts_reject_deletes BEFORE DELETE ON accounts

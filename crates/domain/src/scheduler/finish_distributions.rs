@@ -1,6 +1,6 @@
 //! Finishes distributions in steps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use time::Duration;
@@ -43,8 +43,8 @@ pub type PausedDistributions = BTreeMap<JournalEntryId, Timestamp>;
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
 /// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with the
-/// number of receivers of each step. Stops when `paid` returns `Break`. Any number of processes may do this
-/// concurrently.
+/// number of receivers of each step. The distributions take turns, so that a large one does not delay the others. Stops
+/// when `paid` returns `Break`. Any number of processes may do this concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished, and are paused
 /// for ten seconds, or for a minute if every later attempt will fail as well.
@@ -63,33 +63,28 @@ pub fn finish_distributions(
     let now = commands.context_sources.clock.now();
     end_pauses(paused, now);
     let mut failed = Vec::new();
-    for (entry_id, owner) in unfinished {
-        if paused.contains_key(&entry_id) {
-            continue;
-        }
+    let mut waiting: VecDeque<_> =
+        unfinished.into_iter().filter(|(id, _)| !paused.contains_key(id)).collect();
+    while let Some((entry_id, owner)) = waiting.pop_front() {
         let (company, provider) = owner.unzip();
         let command = Command::ContinueDistribution(ContinueDistribution(entry_id));
-        loop {
-            match commands.execute_command(provider.unwrap_or(UNKNOWN_PROVIDER), &requester, command.clone())
-            {
-                Ok(Done::Continued(Some(count))) => {
-                    if paid(count).is_break() {
-                        return Ok(failed);
-                    }
+        match commands.execute_command(provider.unwrap_or(UNKNOWN_PROVIDER), &requester, command) {
+            Ok(Done::Continued(Some(count))) => {
+                waiting.push_back((entry_id, owner));
+                if paid(count).is_break() {
+                    return Ok(failed);
                 }
-                Ok(_) => break,
-                Err(refusal) => {
-                    let reason = refusal
-                        .into_failure()
-                        .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
-                    let no_outage = require_no_outage(store, &reason);
-                    let failure = FailedDistribution { entry_id, company, reason };
-                    let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
-                    paused.insert(entry_id, commands.context_sources.clock.now() + pause);
-                    failed.push(failure);
-                    no_outage?;
-                    break;
-                }
+            }
+            Ok(_) => {}
+            Err(refusal) => {
+                let reason =
+                    refusal.into_failure().unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
+                let no_outage = require_no_outage(store, &reason);
+                let failure = FailedDistribution { entry_id, company, reason };
+                let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
+                paused.insert(entry_id, commands.context_sources.clock.now() + pause);
+                failed.push(failure);
+                no_outage?;
             }
         }
     }

@@ -51,7 +51,7 @@ impl ReadCompanyMoves for Unit<'_> {
         self.query(super::disable_statement_timeout)?; // many entries may have been written since the last seal
         let is_sealed = sql::<Bool>(
             "NOT EXISTS (SELECT 1 FROM journal_entries WHERE position >= \
-             COALESCE((SELECT max(journal_before) FROM seals), 0) AND company_id = ",
+             COALESCE((SELECT journal_before FROM seals ORDER BY sequence DESC LIMIT 1), 0) AND company_id = ",
         )
         .bind::<Identifier, _>(Id(company))
         .sql(")");

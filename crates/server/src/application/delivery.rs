@@ -8,7 +8,7 @@ use anyhow::Context;
 use guerdon_domain::ports::{Clock, Notifiers, Store, StoreExt};
 use guerdon_mailer::{MailTransport, Mailer, PersistentMailStore, RunningMailer};
 use guerdon_persistence::CrossProcessNotifier;
-use guerdon_webhook_dispatcher::{Dispatcher, RetrySchedule, RunningDispatcher};
+use guerdon_webhook_dispatcher::{Dispatcher, RunningDispatcher};
 use tokio::sync::oneshot;
 
 use super::metrics::DeliveryCounters;
@@ -109,8 +109,7 @@ fn build_dispatcher(
     let sender = build_event_sender(settings, keys)?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
-    dispatcher.schedule = RetrySchedule::with_time_scale(settings.webhooks.time_scale)
-        .context("webhooks.time_scale must be from 0.001 to 1000000000")?;
+    dispatcher.schedule = settings.webhooks.schedule;
     dispatcher.observer = delivery_counters.clone();
     dispatcher.wake = notifiers.events.clone();
     dispatcher.processes = notifiers.processes.clone();

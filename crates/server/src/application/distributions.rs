@@ -56,7 +56,8 @@ impl DueDistributions {
         }
     }
 
-    /// Pays the dates that are due, one after the other, and logs the outcome of each.
+    /// Pays the dates that are due, one after the other, and logs the outcome of each. Then continues the distributions
+    /// that are not finished. Large distributions therefore do not delay those of other companies.
     pub(super) fn run_all(&mut self) {
         if let Some(cause) = self.try_run_all() {
             log::warn!(cause:%; "cannot run scheduled distributions, retrying");
@@ -67,8 +68,15 @@ impl DueDistributions {
     /// once. The failure of a single schedule is logged once until it works again, and does not end the run.
     fn try_run_all(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
+        let result = self.run_due_dates(begun).and_then(|()| self.continue_unfinished(begun));
+        let failed_before = std::mem::replace(&mut self.has_failed, result.is_err());
+        result.err().filter(|_| !failed_before)
+    }
+
+    /// Pays the dates that are due until the time of the run is over. `begun` is the start of the run.
+    fn run_due_dates(&mut self, begun: Instant) -> Result<(), StoreError> {
         while begun.elapsed() < RUN_TIME_MAX {
-            match self.process_next_date(begun) {
+            match run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules) {
                 Ok(Some(ran)) => {
                     self.failed_schedules.remove(&ran.schedule);
                     log_date_outcome(&ran);
@@ -82,24 +90,13 @@ impl DueDistributions {
                         );
                     }
                 }
-                Err(DueDateError { schedule: None, cause }) => {
-                    let failed_before = std::mem::replace(&mut self.has_failed, true);
-                    return (!failed_before).then_some(cause);
-                }
+                Err(DueDateError { schedule: None, cause }) => return Err(cause),
             }
         }
-        self.has_failed = false;
-        None
+        Ok(())
     }
 
-    /// Continues the distributions that are not finished, then runs the next one that is due. `begun` is the start of
-    /// the run.
-    fn process_next_date(&mut self, begun: Instant) -> Result<Option<ProcessedDate>, DueDateError> {
-        self.continue_unfinished(begun).map_err(|cause| DueDateError { schedule: None, cause })?;
-        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules)
-    }
-
-    /// Continues the unfinished distributions until the time of the run is over.
+    /// Continues the unfinished distributions until the time of the run is over, but by at least one step.
     fn continue_unfinished(&mut self, begun: Instant) -> Result<(), StoreError> {
         let Self { store, commands, paused_distributions, reported, .. } = self;
         let mut continue_within_run = |_| {

@@ -91,16 +91,17 @@ impl Pruning {
         }
         // Before the deletion, which may take long: meanwhile events without a partition would be stored in the default
         // one.
-        match retention::create_event_partitions(store, &self.retention, SystemClock.now()) {
+        let created = retention::create_event_partitions(store, &self.retention, SystemClock.now());
+        match &created {
             Ok(0) => {}
             Ok(partitions) => log::info!(partitions; "created partitions for future events"),
-            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events"),
+            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events, retrying"),
         }
         let requester = &Requester { reference: Some("retention".to_owned()), ..Requester::OPERATOR };
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
         match retention::prune(store, &self.retention, &context) {
             Ok(record) => {
-                self.last_full_prune = Some(Instant::now());
+                self.last_full_prune = created.is_ok().then(Instant::now);
                 let deleted = record.deleted;
                 if !deleted.is_empty() {
                     let longest_step_ms =
@@ -120,31 +121,55 @@ impl Pruning {
 #[cfg(test)]
 mod tests {
     use guerdon_domain::ports::StoreExt as _;
-    use guerdon_persistence::testing::create_databases;
-    use guerdon_persistence::{Access, DatabaseUrl, open_with_notifiers};
+    use guerdon_persistence::testing::{TestDatabase, create_databases, postgres_if_covered};
+    use guerdon_persistence::{Access, DatabaseUrl, OpenDatabase, open_with_notifiers};
 
     use super::*;
     use crate::maintenance::VerificationRecord;
     use crate::settings::MasterKey;
 
+    /// Drops all partitions of events except the default ones.
+    const DROP_PARTITIONS_SQL: &str = "DO $$ DECLARE name text; BEGIN FOR name IN SELECT inhrelid::regclass \
+         FROM pg_inherits WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass) \
+         AND inhrelid::regclass::text NOT LIKE '%_default' LOOP EXECUTE 'DROP TABLE ' || name; END LOOP; END $$";
+
+    fn open_database(database: &TestDatabase) -> OpenDatabase {
+        let url = DatabaseUrl::parse(&database.url).unwrap();
+        open_with_notifiers(&url, Access::Command, Default::default()).unwrap()
+    }
+
+    fn create_upkeep(opened: &OpenDatabase, daily_at: &str) -> Upkeep {
+        let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
+        let variables = [("GUERDON_VERIFY__DAILY_AT".into(), daily_at.into())];
+        let settings = Settings::from_sources(None, variables.into_iter()).unwrap();
+        Upkeep::new(&settings, &opened.background, &keys, &Arc::default())
+    }
+
+    #[test]
+    fn upkeep_is_repeated_if_partitions_cannot_be_created() {
+        let Some(database) = postgres_if_covered() else { return };
+        database.execute_sql("", DROP_PARTITIONS_SQL);
+        let opened = open_database(&database);
+        let mut upkeep = create_upkeep(&opened, "off");
+        let reader = database.begin_and_execute("LOCK TABLE events IN ACCESS SHARE MODE");
+        upkeep.pruning.prune_expired();
+        assert!(upkeep.pruning.last_full_prune.is_none());
+        drop(reader);
+        upkeep.pruning.prune_expired();
+        assert!(upkeep.pruning.last_full_prune.is_some());
+    }
+
     #[test]
     fn the_second_check_after_the_start_verifies_the_ledger_unless_it_is_off() {
         for database in create_databases() {
-            let url = DatabaseUrl::parse(&database.url).unwrap();
-            let opened = open_with_notifiers(&url, Access::Command, Default::default()).unwrap();
-            let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
-            let upkeep_with = |daily_at: &str| {
-                let variables = [("GUERDON_VERIFY__DAILY_AT".into(), daily_at.into())];
-                let settings = Settings::from_sources(None, variables.into_iter()).unwrap();
-                Upkeep::new(&settings, &opened.background, &keys, &Arc::default())
-            };
+            let opened = open_database(&database);
             let is_verified = || {
                 opened.background.read_snapshot(|reads| VerificationRecord::load(reads)).unwrap().is_some()
             };
-            let mut never = upkeep_with("off");
+            let mut never = create_upkeep(&opened, "off");
             (0..3).for_each(|_| never.run_due_tasks());
             assert!(!is_verified());
-            let mut daily = upkeep_with("03:00");
+            let mut daily = create_upkeep(&opened, "03:00");
             daily.run_due_tasks();
             assert!(!is_verified(), "requests come first");
             daily.run_due_tasks();
