@@ -27,6 +27,11 @@ impl RetrySchedule {
         TIME_SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
+    /// Returns the divisor of every wait.
+    pub fn time_scale(&self) -> f64 {
+        self.time_scale
+    }
+
     /// Returns the waits by the number of failed attempts. The first wait, for no failed attempt, is zero.
     pub fn waits_by_failed_attempts(&self) -> Vec<Duration> {
         let retries = (0..).map_while(|attempts| self.retry_wait(attempts));

@@ -201,7 +201,7 @@ impl ValueSchema for Points {
 }
 
 impl FromInteger for Points {
-    const EXPECTED: &'static str = "an integer from 0";
+    const EXPECTED: &'static str = "a non-negative integer";
 
     fn from_integer(integer: i64) -> Option<Self> {
         Self::new(integer)

@@ -13,7 +13,7 @@ use schemars::json_schema;
 use crate::operation::ApiError;
 
 const PER_PAGE_DEFAULT: i64 = 100;
-const MUST_BE_POSITIVE: &str = "must be an integer from 1";
+const MUST_BE_POSITIVE: &str = "must be a positive integer";
 /// All characters except the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -191,7 +191,7 @@ mod tests {
     fn other_values_and_repeated_parameters_are_rejected() {
         let check =
             |text: &str, expected: &str| assert_eq!(parse_page(text), Err(expected.to_owned()), "{text:?}");
-        let no_page = "page must be an integer from 1";
+        let no_page = "page must be a positive integer";
         for value in ["0", "-1", "%2B1", "+1", "abc", "", "1.0", "1e2", "9223372036854775808", "%00", "1%20"]
         {
             check(&format!("page={value}"), no_page);
@@ -200,6 +200,6 @@ mod tests {
         check("page=1&page=%ff", "page must not be repeated");
         check("page=%ff&per_page=1%C3", "page must be valid UTF-8; per_page must be valid UTF-8");
         check("page", no_page);
-        check("page=0&per_page=x", "page must be an integer from 1; per_page must be an integer from 1");
+        check("page=0&per_page=x", "page must be a positive integer; per_page must be a positive integer");
     }
 }

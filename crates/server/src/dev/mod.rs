@@ -62,13 +62,12 @@ fn parse_speed(text: &str) -> Result<f64, String> {
 
 /// Runs the sandbox until it is stopped. `settings_file` and the environment may set the addresses to listen on.
 pub(crate) fn run_sandbox(arguments: &DevArguments, settings_file: Option<&Path>) -> Result<CommandOutput> {
-    let schedule = RetrySchedule::with_time_scale(arguments.speed).context(SPEED_FORMAT_ERROR)?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
     let configured = ListenAddresses::load(settings_file, std::env::vars_os())?;
     let variables = sandbox_variables(arguments, folder.path(), configured)?;
     let settings = load_settings(&variables)?;
     logging::start_logging(settings.log);
-    let receiver = SandboxReceiver::start(schedule)?;
+    let receiver = SandboxReceiver::start(settings.webhooks.schedule)?;
     let sandbox = Sandbox { settings, variables, folder: folder.path().to_owned(), receiver };
     let result = Arc::new(Mutex::new(Ok(())));
     System::new().block_on(serve_sandbox(Arc::new(sandbox), arguments.check, Arc::clone(&result)))?;

@@ -80,7 +80,7 @@ struct CommandLine {
 impl Sandbox {
     /// Whether retries come sooner than in production.
     pub(super) fn is_accelerated(&self) -> bool {
-        self.settings.webhooks.time_scale > 1.0
+        self.settings.webhooks.schedule.time_scale() > 1.0
     }
 
     fn run_for_json(&self, arguments: &[&str]) -> Result<Value> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use guerdon_domain::audit::{self, AuditOptions, AuditPacer, AuditReport, Unpaced, Violation};
 use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
-use guerdon_webhook_dispatcher::{Bodies, RetrySchedule};
+use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
 use crate::settings::Webhooks;
@@ -45,9 +45,8 @@ pub(crate) fn verify_database(
     now: Timestamp,
     options: &VerificationOptions<'_>,
 ) -> Result<AuditReport, StoreError> {
-    let schedule = RetrySchedule::with_time_scale(webhooks.time_scale).unwrap_or_default();
-    let next_attempt_wait_max =
-        schedule.waits_by_failed_attempts().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
+    let longest_wait = webhooks.schedule.waits_by_failed_attempts().into_iter().max().unwrap_or_default();
+    let next_attempt_wait_max = longest_wait + WAIT_TOLERANCE;
     let VerificationOptions { keys, head, threads, statement_duration_max, pacer } = *options;
     let request =
         AuditOptions { head, bodies: &Bodies, now, next_attempt_wait_max, statement_duration_max, pacer };

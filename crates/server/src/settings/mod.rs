@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use guerdon_http_api::{RateLimits, Sunset};
 use guerdon_persistence::DatabaseUrl;
-use guerdon_webhook_dispatcher::EgressPolicy;
+use guerdon_webhook_dispatcher::{EgressPolicy, RetrySchedule};
 use ipnet::IpNet;
 
 use crate::platform::SecretText;
@@ -102,8 +102,8 @@ pub(crate) enum Tls {
 pub(crate) struct Webhooks {
     /// Which callback URLs are allowed.
     pub(crate) egress: EgressPolicy,
-    /// The divisor of every retry wait.
-    pub(crate) time_scale: f64,
+    /// When a failed delivery is retried.
+    pub(crate) schedule: RetrySchedule,
 }
 
 /// How long records are stored; `None` means forever.

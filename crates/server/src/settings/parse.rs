@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use config::{Config, ConfigError};
 use guerdon_domain::values::IsoDate;
 use guerdon_http_api::{RateLimits, Sunset};
@@ -271,15 +271,13 @@ fn parse_service_url(source: &SettingsReader<'_>) -> anyhow::Result<String> {
 }
 
 fn parse_webhooks(source: &SettingsReader<'_>) -> anyhow::Result<Webhooks> {
-    let time_scale: f64 = source.get_or("webhooks.time_scale", 1.0)?;
-    if RetrySchedule::with_time_scale(time_scale).is_none() {
-        bail!("webhooks.time_scale must be from 0.001 to 1000000000");
-    }
+    let schedule = RetrySchedule::with_time_scale(source.get_or("webhooks.time_scale", 1.0)?)
+        .context("webhooks.time_scale must be from 0.001 to 1000000000")?;
     let egress = EgressPolicy {
         allow_private_networks: source.get_or("webhooks.allow_private_networks", false)?,
         allow_http: source.get_or("webhooks.allow_http", false)?,
     };
-    Ok(Webhooks { egress, time_scale })
+    Ok(Webhooks { egress, schedule })
 }
 
 fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {

@@ -94,7 +94,7 @@ impl Settings {
             SettingValue::Number(limits.failed_logins_per_minute),
             SettingValue::Flag(webhooks.egress.allow_private_networks),
             SettingValue::Flag(webhooks.egress.allow_http),
-            SettingValue::Fraction(webhooks.time_scale),
+            SettingValue::Fraction(webhooks.schedule.time_scale()),
             path_value(self.webhook_roots.as_ref()),
             mail.smtp_url.as_ref().map_or(SettingValue::Unset, |url| text_value(mask_url(url.expose()))),
             mail.from.as_ref().map_or(SettingValue::Unset, text_value),

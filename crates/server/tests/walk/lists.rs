@@ -38,7 +38,7 @@ pub fn read_single_page(walk: &mut Walk<'_>, path: &str) {
         walk.get(&format!("{path}{separator}{query}"));
     }
     let path = format!("{path}{separator}page=0");
-    walk.assert_refused("GET", &path, None, 400, "page must be an integer from 1");
+    walk.assert_refused("GET", &path, None, 400, "page must be a positive integer");
 }
 
 /// Reads a list of two items with one item per page. Asserts that both pages together are the whole list.

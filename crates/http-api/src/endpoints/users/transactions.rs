@@ -108,7 +108,7 @@ mod tests {
         check("type=user_wallet&type=user_wallet", Err("type must not be repeated"));
         check(
             "type=x&page=0",
-            Err("type must be user_wallet, peer_wallet or manager_wallet; page must be an integer from 1"),
+            Err("type must be user_wallet, peer_wallet or manager_wallet; page must be a positive integer"),
         );
     }
 }

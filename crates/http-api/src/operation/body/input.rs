@@ -69,7 +69,7 @@ mod tests {
             let message = parsed.err().map(|error| error.status_and_message().1.to_owned());
             assert_eq!(message.unwrap_or_default(), expected, "{body}");
         };
-        let missing = "points is required and must be an integer from 0";
+        let missing = "points is required and must be a non-negative integer";
         check("handling=strict", r#"{"points": 1}"#, "");
         check("handling=strict", r#"{"points": 1, "point": 1}"#, "the body has unknown fields: point");
         let both = format!("{missing}; the body has unknown fields: point");
