@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::service::TestService;
+use guerdon_persistence::testing::postgres_if_covered;
+
+use crate::support::service::{ServiceProcess, TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, user_body};
 
 #[test]
@@ -88,4 +90,38 @@ fn sixty_four_concurrent_requests_with_one_key_take_effect_once() {
         assert_eq!(bodies.len(), 1);
         assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(993));
     });
+}
+
+#[test]
+fn two_services_execute_concurrent_requests_with_one_key_once() {
+    const ROUNDS: i64 = 8;
+    let Some(database) = postgres_if_covered() else { return };
+    let service = TestService::start(database, &[]);
+    let other = service.start_second_process();
+    let sample = SampleCompany::create(&service, 2);
+    sample.fund_peer_wallets(&service, 1_000);
+    let authorization = basic_authorization(&sample.provider);
+    let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 7).to_string();
+    for round in 0..ROUNDS {
+        let key = round.to_string();
+        let headers = [
+            ("Authorization", authorization.as_str()),
+            ("Content-Type", "application/json"),
+            ("Idempotency-Key", &key),
+        ];
+        let bodies: BTreeSet<String> = std::thread::scope(|scope| {
+            let processes = [&service.running, &other].into_iter().cycle().take(32);
+            let send = |process: &ServiceProcess| {
+                let response = process.send_request("POST", "/v1/recognitions", &headers, Some(&body));
+                assert_eq!(response.status, 201, "{}", response.body);
+                response.body
+            };
+            let all: Vec<_> = processes.map(|process| scope.spawn(move || send(process))).collect();
+            all.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(bodies.len(), 1);
+    }
+    let balance = sample.read_balance(&service, &sample.users[0], "peer_wallet");
+    assert_eq!(balance, Some(1_000 - 7 * ROUNDS));
+    assert_eq!(service.run_command(&["verify"]).status, 0);
 }

@@ -1,5 +1,8 @@
-//! Readiness while the disk is full.
+//! Readiness while the disk is full, or PostgreSQL cannot be reached.
 
+use guerdon_persistence::testing::postgres_if_covered;
+use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
+use guerdon_test_support::require_condition;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
@@ -14,7 +17,7 @@ fn limit_file_size(service: &TestService, bytes_max: Option<u64>) {
 }
 
 fn wait_until_ready(service: &TestService, expected: u16) {
-    wait_until("readiness should reflect the disk", || {
+    wait_until("readiness should change", || {
         (service.running.operator_page_status("/readyz") == expected).then_some(())
     });
 }
@@ -45,4 +48,35 @@ fn a_full_disk_is_reported_once_and_readiness_recovers() {
         let listed = service.get(&sample.provider, "/v1/corporations").json();
         assert_eq!(listed["total_count"], 2, "refused requests store nothing");
     });
+}
+
+#[test]
+fn without_postgres_requests_get_503_and_only_readiness_fails_until_it_returns() {
+    let Some(database) = postgres_if_covered() else { return };
+    let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
+    require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
+    let Some(proxy) = proxy else { return };
+    let service = TestService::start(database, &[("GUERDON_DATABASE__URL", &proxy.url())]);
+    let provider = service.create_provider("Acme", true);
+    for fault in [ConnectionFault::Refused, ConnectionFault::TooManyClients, ConnectionFault::BlackHole] {
+        wait_until_ready(&service, 200);
+        assert_eq!(service.get(&provider, "/v1/companies").status, 200);
+        proxy.set_fault(Some(fault));
+        if fault != ConnectionFault::BlackHole {
+            proxy.cut_connections();
+        }
+        wait_until_ready(&service, 503);
+        assert_eq!(service.running.operator_page_status("/healthz"), 200);
+        let body = json!({"name": "Corporation"});
+        for response in
+            [service.get(&provider, "/v1/companies"), service.post(&provider, "/v1/corporations", &body)]
+        {
+            let retry_after = response.header("retry-after").is_some();
+            assert_eq!((response.status, retry_after), (503, true), "{fault:?}: {}", response.body);
+        }
+        proxy.set_fault(None);
+        proxy.cut_connections();
+    }
+    wait_until_ready(&service, 200);
+    assert_eq!(service.get(&provider, "/v1/corporations").json()["total_count"], 0);
 }

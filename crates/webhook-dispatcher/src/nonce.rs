@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn nonces_do_not_repeat() {
         let nonces = SystemNonces::default();
-        let many: HashSet<_> = (0..100_000).map(|_| nonces.next_nonce().unwrap()).collect();
-        assert_eq!(many.len(), 100_000);
+        let many: HashSet<_> = (0..1_000_000).map(|_| nonces.next_nonce().unwrap()).collect();
+        assert_eq!(many.len(), 1_000_000);
     }
 }

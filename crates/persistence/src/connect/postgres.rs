@@ -112,7 +112,23 @@ pub(crate) fn connection_error(cause: &ConnectionError) -> OpenError {
 
 #[cfg(test)]
 mod tests {
-    use super::with_default_parameters;
+    use diesel::prelude::*;
+    use diesel::sql_types::Text;
+
+    use super::{connect_to_server, with_default_parameters};
+    use crate::testing::postgres_if_covered;
+
+    #[test]
+    fn a_commit_waits_for_the_disk_even_if_the_default_of_the_database_is_different() {
+        let Some(database) = postgres_if_covered() else { return };
+        database.execute_sql(
+            "",
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$",
+        );
+        let mut conn = connect_to_server(&database.url, 10).unwrap();
+        let setting = diesel::dsl::sql::<Text>("current_setting('synchronous_commit')");
+        assert_eq!(diesel::select(setting).get_result::<String>(&mut conn).unwrap(), "on");
+    }
 
     #[test]
     fn parameters_in_the_url_take_precedence() {

@@ -102,3 +102,23 @@ pub(crate) fn connect_reader(name: &str, cache_kib: u32) -> ConnectionResult<Sql
     .map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
+
+#[cfg(test)]
+mod tests {
+    use diesel::dsl::sql;
+    use diesel::sql_types::{Integer, Text};
+
+    use super::*;
+
+    #[test]
+    fn a_commit_waits_for_the_disk() {
+        const FULL: i32 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let mut conn = connect_to_file(&folder.path().join("guerdon.db")).unwrap();
+        conn.batch_execute("PRAGMA synchronous = OFF").unwrap();
+        prepare_writer(&mut conn, 0).unwrap();
+        let synchronous: i32 = sql::<Integer>("PRAGMA synchronous").get_result(&mut conn).unwrap();
+        let journal_mode: String = sql::<Text>("PRAGMA journal_mode").get_result(&mut conn).unwrap();
+        assert_eq!((synchronous, journal_mode.as_str()), (FULL, "wal"));
+    }
+}

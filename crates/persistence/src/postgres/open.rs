@@ -27,19 +27,22 @@ const PATIENT_WORKERS: usize = 2;
 /// Fails if the server would lose commits when its machine stops. No setting of a connection can compensate
 /// for this.
 fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
+    let mut corrections = String::new();
     for setting in ["fsync", "full_page_writes"] {
         let value: String =
             diesel::select(diesel::dsl::sql::<Text>(&format!("current_setting('{setting}')")))
                 .get_result(conn)
                 .map_err(|e| OpenError::failed_because("cannot read PostgreSQL's settings", &e))?;
         if value != "on" {
-            return Err(OpenError::Failed(format!(
-                "PostgreSQL would lose points in a crash, because its setting {setting} is {value}: run as a superuser \
-                 ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()"
-            )));
+            corrections += &format!("ALTER SYSTEM SET {setting} = on; ");
         }
     }
-    Ok(())
+    if corrections.is_empty() {
+        return Ok(());
+    }
+    Err(OpenError::Failed(format!(
+        "PostgreSQL would lose points in a crash: run as a superuser {corrections}SELECT pg_reload_conf()"
+    )))
 }
 
 /// The form of writes that the server needs.

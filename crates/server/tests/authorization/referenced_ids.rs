@@ -47,14 +47,22 @@ fn id_fields<'a>(fixture: &ProviderFixture, other: &'a ProviderFixture) -> Vec<(
     let sample = &fixture.sample;
     let (company, user) = (&sample.company, sample.users[0].as_str());
     let place = |method, path, field, body| IdField { method, path, field, body };
-    let recognition = |kind, field| {
+    let recognition = |path, kind, field| {
         let sender = if kind == "company" { company.as_str() } else { &sample.users[1] };
-        place("POST", "/v1/recognitions", field, Some(sample.recognition_body(kind, sender, &[user], 1)))
+        place("POST", path, field, Some(sample.recognition_body(kind, sender, &[user], 1)))
     };
+    let recognitions = ["/v1/recognitions", "/v1/recognitions/dry_run"].map(|path| {
+        [
+            (recognition(path, "company", "occasion_id"), other.sample.occasion.as_str()),
+            (recognition(path, "company", "sender_id"), &other.sample.company),
+            (recognition(path, "user", "sender_id"), &other.sample.users[0]),
+            (recognition(path, "user", "receiver_ids"), &other.sample.users[0]),
+        ]
+    });
     let company_body =
         provider_fixture::marked_company_body("made", "made.example.com", &fixture.corporation);
-    vec![
-        (place("POST", "/v1/companies", "corporation_id", Some(company_body)), &other.corporation),
+    let others = [
+        (place("POST", "/v1/companies", "corporation_id", Some(company_body)), other.corporation.as_str()),
         (place("GET", "/v1/companies", "corporation_id", None), &other.corporation),
         (
             place(
@@ -74,11 +82,8 @@ fn id_fields<'a>(fixture: &ProviderFixture, other: &'a ProviderFixture) -> Vec<(
             ),
             &other.sample.company,
         ),
-        (recognition("company", "occasion_id"), &other.sample.occasion),
-        (recognition("company", "sender_id"), &other.sample.company),
-        (recognition("user", "sender_id"), &other.sample.users[0]),
-        (recognition("user", "receiver_ids"), &other.sample.users[0]),
-    ]
+    ];
+    others.into_iter().chain(recognitions.into_iter().flatten()).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use guerdon_test_harness::Signal;
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture, expire_leases};
-use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest};
+use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest, Reply};
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database_with, wait_until};
 
@@ -59,6 +59,31 @@ fn sigkill_loses_no_event_and_duplicates_few() {
             eprintln!("{}: {cycles} kills, {} events, {twice} twice", service.database.url, committed.len());
             assert!(twice <= EVENTS_IN_FLIGHT_MAX * cycles, "{twice}");
         }
+    });
+}
+
+#[test]
+fn a_kill_repeats_only_the_attempts_in_progress() {
+    const EVENTS: usize = 200;
+    const ATTEMPTS_IN_PROGRESS: usize = 8;
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let fixture = WebhookFixture::create(service, 21);
+        let receivers: Vec<&str> = fixture.sample.users[1..].iter().map(String::as_str).collect();
+        fixture.receiver.set_default_reply(Reply::AfterRelease(200));
+        for _ in 0..EVENTS / receivers.len() {
+            fixture.send_recognitions(service, &receivers);
+        }
+        let mut arrivals = fixture.receiver.take_requests(ATTEMPTS_IN_PROGRESS);
+        service.running.kill().unwrap();
+        fixture.receiver.release_held_replies();
+        end_leases(service);
+        service.restart();
+        wait_until("all events should be delivered", || {
+            (service.database.count_rows("deliveries WHERE state = 2") == 200).then_some(())
+        });
+        arrivals.extend(fixture.receiver.unread_requests());
+        let events: HashSet<&str> = arrivals.iter().map(ReceivedRequest::event_id).collect();
+        assert_eq!((events.len(), arrivals.len()), (EVENTS, EVENTS + ATTEMPTS_IN_PROGRESS));
     });
 }
 
