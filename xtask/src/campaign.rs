@@ -25,7 +25,7 @@ mod neighbour;
 mod overload;
 mod parity;
 mod postgres_server;
-mod power_cut;
+mod power_failure;
 mod preload;
 mod refusals;
 mod repeated_tests;

@@ -8,7 +8,7 @@ use crate::support::{SampleCompany, for_each_database, wait_until};
 
 /// `TEST_STOPS` raises this number.
 const STOPS: usize = 2;
-/// The documented limit is 30 s; a stop under load takes about three.
+/// Requests in flight have this long to finish.
 const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 
 #[test]

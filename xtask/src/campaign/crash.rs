@@ -17,7 +17,7 @@ use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
 use super::ledger::Ledger;
 use super::load::Load;
-use super::power_cut::PowerSwitch;
+use super::power_failure::PowerSwitch;
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
@@ -31,7 +31,7 @@ const TIMES_TO_KILL: [Duration; 2] = [Duration::from_millis(50), Duration::from_
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
 /// Requests acknowledged within this time before the kill are retried with their keys.
 const RETRIED_BEFORE_KILL: Duration = Duration::from_millis(20);
-const CYCLES_PER_POWER_CUT: usize = 2;
+const CYCLES_PER_POWER_FAILURE: usize = 2;
 const CYCLES_PER_KILL_DURING_START: usize = 10;
 /// The longest time from the start of the process to the kill during a start.
 const START_KILL_DELAY_MAX: Duration = Duration::from_millis(300);
@@ -52,7 +52,7 @@ struct Cycles {
     events_lost: usize,
     start_times: Vec<Duration>,
     kills_during_start: usize,
-    power_cuts: usize,
+    power_failures: usize,
     /// Kills while at least one request was in progress.
     kills_of_requests: usize,
 }
@@ -86,7 +86,7 @@ impl Cycles {
         let (mut ledger, mut random) = (Ledger::new(subject.sql_client(setup)?), Random(setup.seed));
         let start = Instant::now();
         for number in (1_usize..).take_while(|_| start.elapsed() < setup.duration) {
-            let power = power.filter(|_| number.is_multiple_of(CYCLES_PER_POWER_CUT));
+            let power = power.filter(|_| number.is_multiple_of(CYCLES_PER_POWER_FAILURE));
             self.run_cycle(subject, power, &mut ledger, &mut random, number)
                 .with_context(|| format!("cycle {number}"))?;
             events.collect_arrivals()?;
@@ -124,7 +124,7 @@ impl Cycles {
         if let Some(power) = power {
             subject.service.wait_for_exit()?;
             power.restore_power()?;
-            self.power_cuts += 1;
+            self.power_failures += 1;
         }
         subject.check_log()?;
         if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
@@ -152,7 +152,7 @@ impl Cycles {
         let duplicates_max = to_f64(EVENTS_IN_FLIGHT_MAX * kills);
         let measurements = vec![
             count("kills under load", start_times.len()),
-            count("  of these power failures", self.power_cuts),
+            count("  of these power failures", self.power_failures),
             count("  of these with requests in progress", self.kills_of_requests),
             count("kills during a start", self.kills_during_start),
             Measurement::without_bound("start until the first response, median", format!("{median:.1?}")),

@@ -62,7 +62,7 @@ struct RedemptionView {
 
 impl RunnableCommand for Create {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let request = ("redemption create", self.user.to_request_part(environment)?, &self.payment.sum);
+        let request = ("redemption create", self.user.identity_for_key(environment)?, &self.payment.sum);
         if let Some(output) = self.payment.key.find_output(environment, &request)? {
             return Ok(output);
         }

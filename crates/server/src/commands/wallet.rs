@@ -51,7 +51,8 @@ struct WalletView {
 impl RunnableCommand for Override {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let wallet = self.wallet;
-        let request = ("wallet override", self.user.to_request_part(environment)?, wallet, &self.payment.sum);
+        let request =
+            ("wallet override", self.user.identity_for_key(environment)?, wallet, &self.payment.sum);
         if let Some(output) = self.payment.key.find_output(environment, &request)? {
             return Ok(output);
         }

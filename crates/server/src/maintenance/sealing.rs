@@ -13,10 +13,11 @@ use crate::platform::SystemClock;
 
 const ATTEMPTS_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// Fewer new positions of the journal and the audit log than this are sealed only when the latest seal is old enough.
-/// Otherwise a service with little traffic would write a seal for every few entries, and each is verified every day for
-/// as long as the ledger exists.
+/// The number of new positions in the journal or the audit log from which a seal is written immediately. With fewer, a
+/// service with little traffic would write a seal for every few entries, and each is verified every day for as long as
+/// the ledger exists.
 const POSITIONS_MIN: i64 = 1_000;
+/// The age of the latest seal from which a seal is written for fewer entries.
 const SEAL_AGE_MIN: Duration = Duration::from_secs(60);
 /// How often the head is logged. A copy of the log can later prove that the ledger is unchanged up to the logged head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);

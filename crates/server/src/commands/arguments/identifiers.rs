@@ -102,9 +102,9 @@ pub(crate) struct UserArgument {
 }
 
 impl UserArgument {
-    /// Identifies the user in the request of an idempotency key: the id, or the company and the email. The email is not
-    /// looked up.
-    pub(crate) fn to_request_part(
+    /// Returns what identifies the user in a request with an idempotency key: the id, or the company and the email. The
+    /// email is not looked up.
+    pub(crate) fn identity_for_key(
         &self,
         environment: &CommandEnvironment,
     ) -> Result<(Option<Uuid>, String), CommandError> {

@@ -18,7 +18,7 @@ enum { LOSE_ALL = 1, LOSE_SOME = 2 };
 enum { FILES_MAX = 64, SECTOR_BYTES = 512 };
 
 struct control {
-    volatile int64_t power_cut;
+    volatile int64_t power_failure;
     volatile int64_t seed;
 };
 
@@ -45,7 +45,7 @@ static int file_count;
 static uint64_t random_state;
 
 static void fail(const char *what) {
-    fprintf(stderr, "power cut: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "power failure: %s: %s\n", what, strerror(errno));
     abort();
 }
 
@@ -121,13 +121,13 @@ static void undo(struct file *file, int64_t mode) {
     }
 }
 
-/* Waits for the power cut. No write continues after it. */
-static void *wait_for_power_cut(void *unused) {
+/* Waits for the power failure. No write continues after it. */
+static void *wait_for_power_failure(void *unused) {
     (void)unused;
-    while (!control->power_cut) usleep(1000);
+    while (!control->power_failure) usleep(1000);
     pthread_mutex_lock(&lock);
     random_state = (uint64_t)control->seed * 0x9E3779B97F4A7C15u | 1;
-    for (int i = 0; i < file_count; i++) undo(&files[i], control->power_cut);
+    for (int i = 0; i < file_count; i++) undo(&files[i], control->power_failure);
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -141,7 +141,7 @@ __attribute__((constructor)) static void start(void) {
     pthread_t thread;
     if (map == MAP_FAILED) fail("mapping the control file");
     control = map;
-    if (pthread_create(&thread, NULL, wait_for_power_cut, NULL) != 0) fail("starting a thread");
+    if (pthread_create(&thread, NULL, wait_for_power_failure, NULL) != 0) fail("starting a thread");
 }
 
 static ssize_t write_at(int descriptor, const void *bytes, size_t count, off64_t offset) {
