@@ -104,7 +104,7 @@ enum Campaign {
     Neighbour,
     /// Request bodies of many small objects from three providers
     SmallObjects,
-    /// Five times as many requests as can be served, in an open loop
+    /// More requests than can be served, over 1,000 and 2,000 connections, in an open loop
     Overload,
     /// The cost of refusals: a POST compared with a GET
     Refusals,
@@ -124,7 +124,7 @@ enum Campaign {
     Upkeep,
     /// SIGKILL of the service at random times under load
     Crash,
-    /// Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps
+    /// Failures of PostgreSQL, its standby and the network, full disks, I/O errors, clock jumps
     Faults,
     /// A share of the peak load for a long time: memory, descriptors, latency and unused space must not grow
     Soak,

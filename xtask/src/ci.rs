@@ -121,3 +121,18 @@ fn check_release(workspace: &Workspace) -> Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// The Rust compiler omits these checks in optimized code unless the profile requests them.
+    #[test]
+    fn a_release_detects_integer_overflow() {
+        let manifest = include_str!("../../Cargo.toml");
+        let (_, after) = manifest.split_once("\n[profile.release]\n").unwrap();
+        let profile = after.split("\n[").next().unwrap_or_default();
+        assert!(profile.lines().any(|line| line == "overflow-checks = true"), "{profile}");
+        for file in [manifest, include_str!("../../.cargo/config.toml")] {
+            assert!(!file.contains("overflow-checks = false"), "{file}");
+        }
+    }
+}

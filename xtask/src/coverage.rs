@@ -1,13 +1,18 @@
-//! `cargo xtask coverage`: the line coverage of all tests.
+//! `cargo xtask coverage`: the line coverage of all tests, which must reach a minimum.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use crate::workspace::{Workspace, remove_variables_of_cargo, run_command, string_field};
+
+/// The minimum line coverage of the files in `.cargo/mutants.toml`, in percent.
+const CRITICAL_PERCENT_MIN: u64 = 95;
+/// The minimum line coverage of all crates, in percent.
+const CRATES_PERCENT_MIN: u64 = 85;
 
 /// Deletes earlier profiles, runs all tests with instrumentation, and writes the report to the file `$REPORT`.
 const SCRIPT: &str = r#"set -e
@@ -18,13 +23,14 @@ cargo run --quiet --locked --package xtask -- test --postgres-tls
 cargo llvm-cov report --json --summary-only --output-path "$REPORT"
 "#;
 
-/// Measure the line coverage of all tests
+/// Measure the line coverage of all tests, and fail if it is too low
 ///
-/// Needs cargo-llvm-cov and the component llvm-tools of the toolchain. Builds in target/coverage. Takes about 15
-/// minutes on two cores. A service that a test kills records nothing, so the percentages are lower bounds.
+/// The minimum is 95 % for the files in .cargo/mutants.toml, and 85 % for all crates. Needs cargo-llvm-cov and the
+/// component llvm-tools of the toolchain. Builds in target/coverage. Takes about 15 minutes on two cores. A service
+/// that a test kills records nothing, so the percentages are lower bounds.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Only print the report of the last run
+    /// Check the report of the last run instead of running the tests
     #[arg(long)]
     last: bool,
 }
@@ -48,14 +54,25 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let report: Value = serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))?;
     let mutated = fs::read_to_string(workspace.root.join(".cargo/mutants.toml"))?;
-    let critical = list_globs(&mutated);
-    for (group, lines) in [
-        ("critical code (the files in .cargo/mutants.toml)", sum_lines(&report, &workspace.root, &critical)?),
-        ("all crates", sum_lines(&report, &workspace.root, &["crates/**"])?),
-        ("xtask", sum_lines(&report, &workspace.root, &["xtask/**"])?),
-    ] {
+    check_report(&report, &workspace.root, &list_globs(&mutated))
+}
+
+/// Prints the line coverage of each group of files. Fails if a group does not reach its minimum.
+fn check_report(report: &Value, root: &Path, critical: &[&str]) -> Result<()> {
+    let groups: [(&str, &[&str], u64); 3] = [
+        ("critical code (the files in .cargo/mutants.toml)", critical, CRITICAL_PERCENT_MIN),
+        ("all crates", &["crates/**"], CRATES_PERCENT_MIN),
+        ("xtask", &["xtask/**"], 0),
+    ];
+    let mut too_low = Vec::new();
+    for (group, globs, percent_min) in groups {
+        let lines = sum_lines(report, root, globs)?;
         println!("{group}: {} of {} lines", lines.percentage(), lines.total);
+        if !lines.is_covered(percent_min) {
+            too_low.push(format!("{group}: {}, the minimum is {percent_min} %", lines.percentage()));
+        }
     }
+    ensure!(too_low.is_empty(), "the line coverage is too low: add tests ({})", too_low.join("; "));
     Ok(())
 }
 
@@ -64,6 +81,11 @@ impl Lines {
     fn percentage(&self) -> String {
         let permille = self.covered.saturating_mul(1_000).checked_div(self.total).unwrap_or(0);
         format!("{}.{} %", permille / 10, permille % 10)
+    }
+
+    /// Whether at least this percentage of the lines is covered. Without any lines, the percentage is 0.
+    fn is_covered(&self, percent_min: u64) -> bool {
+        self.covered.saturating_mul(100).checked_div(self.total).unwrap_or(0) >= percent_min
     }
 }
 
@@ -95,19 +117,24 @@ fn sum_lines(report: &Value, root: &Path, globs: &[&str]) -> Result<Lines> {
 mod tests {
     use super::*;
 
+    /// Returns the entry of a file, with its number of lines and how many of them are covered.
+    fn file(name: &str, count: u64, covered: u64) -> Value {
+        let lines = serde_json::json!({"count": count, "covered": covered});
+        serde_json::json!({"filename": name, "summary": {"lines": lines}})
+    }
+
+    fn report(files: &[Value]) -> Value {
+        serde_json::json!({"data": [{"files": files}]})
+    }
+
     #[test]
     fn lines_are_summed_by_group() {
-        let file = |name: &str, count: u64, covered: u64| {
-            let lines = serde_json::json!({"count": count, "covered": covered});
-            serde_json::json!({"filename": name, "summary": {"lines": lines}})
-        };
-        let files = [
+        let report = report(&[
             file("/w/crates/a/src/money/points.rs", 100, 99),
             file("/w/crates/a/src/overrides.rs", 20, 20),
             file("/w/crates/a/src/other.rs", 40, 10),
             file("/rustc/library/core.rs", 7, 0),
-        ];
-        let report = serde_json::json!({"data": [{"files": files}]});
+        ]);
         let sum = |globs: &[&str]| sum_lines(&report, Path::new("/w"), globs).unwrap();
         let critical = sum(&["crates/a/src/money/**", "crates/a/src/overrides.rs"]);
         assert_eq!(critical, Lines { total: 120, covered: 119 });
@@ -117,10 +144,31 @@ mod tests {
     }
 
     #[test]
+    fn coverage_below_a_minimum_fails() {
+        let check = |critical: u64, other: u64| {
+            let files =
+                [file("/w/crates/a/src/money.rs", 1_000, critical), file("/w/crates/b.rs", 1_000, other)];
+            let result = check_report(&report(&files), Path::new("/w"), &["crates/a/src/money.rs"]);
+            result.map_err(|error| error.to_string())
+        };
+        assert_eq!(check(950, 750), Ok(()));
+        let error = check(949, 1_000).unwrap_err();
+        assert!(error.contains("critical code") && error.contains("94.9 %, the minimum is 95 %"), "{error}");
+        assert!(!error.contains("all crates"), "{error}");
+        let error = check(1_000, 699).unwrap_err();
+        assert!(error.contains("all crates: 84.9 %, the minimum is 85 %"), "{error}");
+        assert!(check_report(&report(&[]), Path::new("/w"), &[]).is_err(), "no file was measured");
+    }
+
+    #[test]
     fn the_globs_of_mutated_files_are_read() {
         let configuration = include_str!("../../.cargo/mutants.toml");
         let globs = list_globs(configuration);
         assert_eq!(globs.len(), configuration.matches("\"crates/").count());
         assert!(globs.contains(&"crates/domain/src/money/**"), "{globs:?}");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for glob in globs {
+            assert!(root.join(glob.trim_end_matches("/**")).exists(), "{glob} matches no file");
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! Kills the service with SIGKILL at random times under load. On SQLite, every second kill is a simulated power
-//! failure, which also loses writes that were not durable.
+//! failure, which also loses writes that were not durable. These power failures must have undone writes.
 //!
 //! After each kill, the service starts again on the same data, requests with unknown outcomes are retried with their
 //! keys, and the ledger is compared with the journal of acknowledged requests. Every tenth cycle also kills the service
@@ -17,7 +17,7 @@ use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
 use super::ledger::Ledger;
 use super::load::Load;
-use super::power_failure::PowerSwitch;
+use super::power_failure::{self, PowerSwitch};
 use super::report::{Measurement, Report};
 use super::request_log::RequestLog;
 use super::subject::Subject;
@@ -52,7 +52,8 @@ struct Cycles {
     events_lost: usize,
     start_times: Vec<Duration>,
     kills_during_start: usize,
-    power_failures: usize,
+    /// The bytes whose writes each power failure undid.
+    undone_bytes: Vec<usize>,
     /// Kills while at least one request was in progress.
     kills_of_requests: usize,
 }
@@ -69,7 +70,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     };
     let (mut events, mut cycles) = (EventLog::new(&receiver), Cycles::default());
     let outcome = cycles.run_all(setup, &mut subject, power.as_ref(), &mut events);
-    let mut report = cycles.summarize(&events);
+    let mut report = cycles.summarize(&events, power.is_some());
     report.measurements.extend(outcome.err().map(|error| Measurement::failure(&error)));
     Ok(report)
 }
@@ -113,20 +114,22 @@ impl Cycles {
     ) -> Result<()> {
         let (target, time_to_kill) = (subject.target(), time_to_kill(random));
         let load = Load::new(&target, number, REQUEST_INTERVAL);
-        let (killed, mut log) = load.run_during(|| {
+        let ((killed, undone_bytes), mut log) = load.run_during(|| {
             std::thread::sleep(time_to_kill);
-            match power {
-                Some(power) => power.cut_power(random)?,
-                None => subject.service.kill()?,
-            }
-            Ok(Instant::now())
+            let killed = Instant::now();
+            let undone_bytes = match power {
+                Some(power) => Some(power.cut_power(random)?),
+                None => subject.service.kill().map(|()| None)?,
+            };
+            Ok((killed, undone_bytes))
         })?;
         if let Some(power) = power {
             subject.service.wait_for_exit()?;
             power.restore_power()?;
-            self.power_failures += 1;
+            self.undone_bytes.extend(undone_bytes);
         }
         subject.check_log()?;
+        power_failure::check_log(&subject.service.read_log())?;
         if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
             subject.service.kill_during_start(random.duration_below(START_KILL_DELAY_MAX))?;
             self.kills_during_start += 1;
@@ -141,7 +144,7 @@ impl Cycles {
         Ok(())
     }
 
-    fn summarize(self, events: &EventLog<'_>) -> Report {
+    fn summarize(self, events: &EventLog<'_>, has_power_failures: bool) -> Report {
         let Self { log, comparison, whole, start_times, .. } = &self;
         let kills = start_times.len() + self.kills_during_start;
         let median =
@@ -150,9 +153,8 @@ impl Cycles {
         let zero = |name: &str, count: usize| Measurement::at_most(name, to_f64(count), 0.0, "");
         let count = |name: &str, count: usize| Measurement::without_bound(name, count.to_string());
         let duplicates_max = to_f64(EVENTS_IN_FLIGHT_MAX * kills);
-        let measurements = vec![
+        let mut measurements = vec![
             count("kills under load", start_times.len()),
-            count("  of these power failures", self.power_failures),
             count("  of these with requests in progress", self.kills_of_requests),
             count("kills during a start", self.kills_during_start),
             Measurement::without_bound("start until the first response, median", format!("{median:.1?}")),
@@ -169,6 +171,9 @@ impl Cycles {
             zero("events whose body or id changed", events.changed),
             Measurement::at_most("duplicate deliveries", to_f64(events.duplicates), duplicates_max, ""),
         ];
+        if has_power_failures {
+            measurements.extend(summarize_power_failures(&self.undone_bytes));
+        }
         Report {
             measurements,
             operations: log.requests.len(),
@@ -177,6 +182,17 @@ impl Cycles {
             duplicated: Some(whole.duplicated.max(comparison.duplicated)),
         }
     }
+}
+
+/// Summarizes power failures by the number of bytes that each of them undid. If none of them undid any, the simulation
+/// does not see the writes of the service.
+fn summarize_power_failures(undone_bytes: &[usize]) -> [Measurement; 3] {
+    let without_effect = undone_bytes.iter().filter(|bytes| **bytes == 0).count();
+    [
+        Measurement::without_bound("power failures", undone_bytes.len().to_string()),
+        Measurement::without_bound("  of these without undone writes", without_effect.to_string()),
+        Measurement::at_least("  bytes undone by all", to_f64(undone_bytes.iter().sum()), 1.0, ""),
+    ]
 }
 
 /// Returns a random time of the kill, whose logarithm is uniformly distributed.

@@ -2,10 +2,10 @@
 //!
 //! Each round injects one fault while clients send recognitions with idempotency keys. At the same time, clients of
 //! another provider read and send recognitions to many receivers, and clients without valid credentials try to read.
-//! Every request must get its result or 503 in time, and the full rate must return soon after the fault. After each
-//! round, requests with unknown outcomes are retried with their keys, and the ledger is compared with the journal of
-//! acknowledged requests. At the end, all requests are compared with the whole ledger, and the received events with the
-//! recognitions.
+//! Every request must get its result or 503 in time, and the full rate must return soon after the fault. Faults that
+//! stop PostgreSQL end when it accepts connections again. After each round, requests with unknown outcomes are retried
+//! with their keys, and the ledger is compared with the journal of acknowledged requests. At the end, all requests are
+//! compared with the whole ledger, and the received events with the recognitions.
 
 mod fault;
 mod other_provider;
@@ -38,6 +38,9 @@ const DATABASE: &str = "faults";
 const LOAD_BEFORE_FAULT: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_secs(1);
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(1);
+/// The minimum of acknowledged recognitions per second before a fault. The clients send at most 640, one in each
+/// [`MODERATE_INTERVAL`]. With fewer than this, the round does not test the service under load.
+const RATE_BEFORE_MIN: f64 = 500.0;
 /// The share of the rate before the fault that counts as the full rate.
 const FULL_RATE_SHARE: f64 = 0.9;
 const WAIT_MAX: Duration = Duration::from_secs(2);
@@ -229,11 +232,13 @@ impl Rounds {
 
 impl RoundResult {
     fn holds(&self) -> bool {
-        self.longest_waits.iter().all(|wait| *wait < WAIT_MAX)
+        self.rate_before >= RATE_BEFORE_MIN
+            && self.longest_waits.iter().all(|wait| *wait < WAIT_MAX)
             && self.recovery_time.is_some_and(|time| time < RECOVERY_TIME_MAX)
             && self.refused_reads == 0
             && self.broken_connections == 0
             && self.unexpected.is_none()
+            && (self.unavailable > 0 || !self.fault.prevents_commits())
     }
 
     fn describe(&self) -> String {
@@ -255,7 +260,13 @@ impl RoundResult {
     }
 
     fn to_measurement(&self) -> Measurement {
-        let bound = format!("wait < {} s, full rate < {} s", WAIT_MAX.as_secs(), RECOVERY_TIME_MAX.as_secs());
+        let reads = if self.fault.permits_reads() { "no read refused, " } else { "" };
+        let refusals = if self.fault.prevents_commits() { "some 503, " } else { "" };
+        let bound = format!(
+            "rate >= {RATE_BEFORE_MIN}/s, every wait (also of reads) < {} s, {reads}{refusals}full rate < {} s",
+            WAIT_MAX.as_secs(),
+            RECOVERY_TIME_MAX.as_secs()
+        );
         Measurement::with_verdict(self.describe(), "", bound, self.holds())
     }
 }

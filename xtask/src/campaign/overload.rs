@@ -1,4 +1,7 @@
-//! Sends many more requests than can be served, from clients that do not wait for each other.
+//! Sends more requests than can be served, from clients that do not wait for each other.
+//!
+//! Each client waits for its response before it sends again, so the number of connections limits the load. Over as many
+//! connections as may queue, the load can be as low as the peak; over twice as many, it must be an overload.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -22,26 +25,42 @@ const PERIODS: u32 = 4;
 const LOAD_FACTOR: f64 = 5.0;
 /// The number of connections of the closed loop that measures the peak.
 const PEAK_CONNECTIONS: usize = 64;
-/// The number of clients: as many as may queue, and twice as many, of which every other one is refused immediately.
-const CLIENT_COUNTS: [usize; 2] = [1_000, 2_000];
+/// The loads: as many connections as may queue, and twice as many, of which every other one is refused immediately.
+const LOADS: [Load; 2] = [
+    Load { connections: 1_000, sent_min: None, goodput_min: 0.85, p99_max: Duration::from_secs(1) },
+    Load { connections: 2_000, sent_min: Some(2.0), goodput_min: 0.35, p99_max: Duration::from_secs(2) },
+];
 /// Connections per address, below the limit of 256.
 const CONNECTIONS_PER_ADDRESS: usize = 250;
 const STACK_BYTES: usize = 256 << 10;
-/// The minimum share of the peak that must still be served.
-const GOODPUT_MIN: f64 = 0.85;
+const REFUSAL_TIME_MAX: Duration = Duration::from_millis(20);
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// A number of connections, and the bounds of its results.
+struct Load {
+    connections: usize,
+    /// The minimum of requests sent, as a multiple of the peak; `None` if the load need not be an overload.
+    sent_min: Option<f64>,
+    /// The minimum share of the peak that must still be served. The cost of refusals limits it.
+    goodput_min: f64,
+    /// The maximum p99 of the served requests.
+    p99_max: Duration,
+}
 
 /// The outcomes of requests.
 #[derive(Default)]
 struct Outcomes {
     durations_by_status: BTreeMap<u16, Vec<Duration>>,
+    /// How many requests were served before the end of the period.
+    served_in_period: usize,
     /// Responses that are neither 201, nor 429 or 503 with `Retry-After`.
     unexpected: usize,
     broken_connections: usize,
 }
 
 impl Outcomes {
-    fn record(&mut self, response: &HttpResponse, duration: Duration) {
+    fn record(&mut self, response: &HttpResponse, duration: Duration, is_in_period: bool) {
+        self.served_in_period += usize::from(response.status == 201 && is_in_period);
         let is_refusal = matches!(response.status, 429 | 503) && response.header("retry-after").is_some();
         self.unexpected += usize::from(response.status != 201 && !is_refusal);
         self.durations_by_status.entry(response.status).or_default().push(duration);
@@ -51,8 +70,13 @@ impl Outcomes {
         for (status, durations) in other.durations_by_status {
             self.durations_by_status.entry(status).or_default().extend(durations);
         }
+        self.served_in_period += other.served_in_period;
         self.unexpected += other.unexpected;
         self.broken_connections += other.broken_connections;
+    }
+
+    fn count_responses(&self) -> usize {
+        self.durations_by_status.values().map(Vec::len).sum()
     }
 }
 
@@ -71,11 +95,11 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let before = other.measure_for(period)?;
     let greeting = victim.provider().get_request(&format!("/v1/users/{}", victim.company().user_id(0)));
     let mut measurements = vec![Measurement::without_bound("peak", format!("{peak:.0}/s"))];
-    for clients in CLIENT_COUNTS {
-        let connections = open_connections(context, clients, &greeting)?;
-        let (outcomes, offered) = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
+    for load in LOADS {
+        let connections = open_connections(context, load.connections, &greeting)?;
+        let outcomes = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
         let recovery = wait_for_recovery(&other, &before)?;
-        measurements.extend(judge_outcomes(clients, peak, offered, outcomes, period));
+        measurements.extend(load.judge(outcomes, peak * period.as_secs_f64()));
         measurements.push(Measurement::duration_below("recovery time", recovery, RECOVERY_TIME_MAX));
     }
     Ok(measurements)
@@ -93,42 +117,41 @@ fn wait_for_recovery(other: &Victim<'_>, before: &VictimMeasurements) -> Result<
     Ok(ended.elapsed())
 }
 
-fn judge_outcomes(
-    clients: usize,
-    peak: f64,
-    offered: f64,
-    outcomes: Outcomes,
-    period: Duration,
-) -> Vec<Measurement> {
-    let Outcomes { mut durations_by_status, unexpected, broken_connections } = outcomes;
-    let counts: Vec<String> =
-        durations_by_status.iter().map(|(status, all)| format!("{} x {status}", all.len())).collect();
-    let served = durations_by_status.remove(&201).unwrap_or_default();
-    let goodput = per_second(served.len(), period) / peak;
-    let refused: Vec<Duration> = durations_by_status.into_values().flatten().collect();
-    let mut measurements = vec![
-        Measurement::without_bound(format!("{clients} connections"), counts.join(", ")),
-        Measurement::at_most("  neither served nor refused", to_f64(unexpected), 0.0, ""),
-        Measurement::at_most("  broken connections", to_f64(broken_connections), 0.0, ""),
-        Measurement::without_bound("  sent", format!("{:.1} x the peak", offered / peak)),
-    ];
-    if let Some(times) = Percentiles::from_durations(served) {
-        measurements.push(Measurement::without_bound("  p99 of the served", format!("{:.1?}", times.p99)));
+impl Load {
+    /// Compares the outcomes with the number of requests that are served in the same time at the peak.
+    fn judge(&self, outcomes: Outcomes, served_at_peak: f64) -> Vec<Measurement> {
+        let share_of_peak = |count: usize| to_f64(count) / served_at_peak;
+        let sent = share_of_peak(outcomes.count_responses() + outcomes.broken_connections);
+        let goodput = share_of_peak(outcomes.served_in_period) * 100.0;
+        let Outcomes { mut durations_by_status, unexpected, broken_connections, .. } = outcomes;
+        let counts: Vec<String> =
+            durations_by_status.iter().map(|(status, all)| format!("{} x {status}", all.len())).collect();
+        let served = Percentiles::from_durations(durations_by_status.remove(&201).unwrap_or_default());
+        let refused = durations_by_status.into_values().flatten().collect();
+        let mut measurements = vec![
+            Measurement::without_bound(format!("{} connections", self.connections), counts.join(", ")),
+            Measurement::at_most("  neither served nor refused", to_f64(unexpected), 0.0, ""),
+            Measurement::at_most("  broken connections", to_f64(broken_connections), 0.0, ""),
+            self.judge_sent(sent),
+            Measurement::at_least("  goodput", goodput, self.goodput_min * 100.0, " %"),
+        ];
+        measurements.extend(
+            served.map(|times| Measurement::duration_below("  p99 of the served", times.p99, self.p99_max)),
+        );
+        measurements.extend(Percentiles::from_durations(refused).map(|times| {
+            Measurement::duration_below("  median of a refusal", times.median, REFUSAL_TIME_MAX)
+        }));
+        measurements
     }
-    let [waiting, _] = CLIENT_COUNTS;
-    measurements.push(if clients == waiting {
-        Measurement::at_least("  goodput", goodput * 100.0, GOODPUT_MIN * 100.0, " %")
-    } else {
-        Measurement::without_bound("  goodput", format!("{:.0} %", goodput * 100.0)) // limited by the cost of refusals
-    });
-    if let Some(times) = Percentiles::from_durations(refused) {
-        measurements.push(Measurement::duration_below(
-            "  median of a refusal",
-            times.median,
-            Duration::from_millis(20),
-        ));
+
+    /// Checks the number of requests sent, as a multiple of the peak.
+    fn judge_sent(&self, sent: f64) -> Measurement {
+        let value = format!("{sent:.2} x the peak");
+        match self.sent_min {
+            Some(min) => Measurement::with_verdict("  sent", value, format!(">= {min:.1}"), sent >= min),
+            None => Measurement::without_bound("  sent", value),
+        }
     }
-    measurements
 }
 
 /// Opens the connections and sends an authenticated request on each, so that none is closed while idle.
@@ -147,13 +170,13 @@ fn open_connections(
     Ok(open)
 }
 
-/// Sends at a fixed rate for the period, whatever the responses. Returns the responses and the actual rate.
+/// Sends at a fixed rate for the period, or as fast as the responses permit. Returns when all responses have arrived.
 fn send_at_rate(
     context: &AttackContext<'_>,
     open: Vec<HttpsConnection>,
     requests_per_second: f64,
     request: &(dyn Fn(usize, usize) -> Vec<u8> + Sync),
-) -> Result<(Outcomes, f64)> {
+) -> Result<Outcomes> {
     let period = context.period(PERIODS);
     let (outcomes, next) = (Mutex::new(Outcomes::default()), AtomicUsize::new(0));
     let start = Instant::now();
@@ -176,7 +199,7 @@ fn send_at_rate(
                         thread_outcomes.broken_connections += 1;
                         break;
                     };
-                    thread_outcomes.record(&response, sent.elapsed());
+                    thread_outcomes.record(&response, sent.elapsed(), start.elapsed() < period);
                 }
                 outcomes.lock().unwrap_or_else(PoisonError::into_inner).merge(thread_outcomes);
             };
@@ -187,7 +210,39 @@ fn send_at_rate(
         }
         Ok(())
     })?;
-    let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let sent = outcomes.durations_by_status.values().map(Vec::len).sum();
-    Ok((outcomes, per_second(sent, period)))
+    Ok(outcomes.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use guerdon_test_harness::HttpResponse;
+
+    use super::{LOADS, Outcomes};
+    use crate::campaign::report::Report;
+
+    /// Returns the number of violations over 2,000 connections, if 100 requests are served at the peak.
+    fn violations(served: usize, served_late: usize, refused: usize, duration: Duration) -> usize {
+        let mut outcomes = Outcomes::default();
+        let mut record = |status: u16, count: usize, duration: Duration, is_in_period: bool| {
+            let head = "HTTP/1.1 503\r\nretry-after: 1\r\n".to_owned();
+            let response = HttpResponse { status, head, body: Vec::new() };
+            (0..count).for_each(|_| outcomes.record(&response, duration, is_in_period));
+        };
+        record(201, served, duration, true);
+        record(201, served_late, duration, false);
+        record(503, refused, Duration::from_millis(1), true);
+        let [_, overload] = LOADS;
+        Report::from(overload.judge(outcomes, 100.0)).count_violations()
+    }
+
+    #[test]
+    fn an_overload_needs_enough_requests_and_enough_timely_responses() {
+        let second = Duration::from_secs(1);
+        assert_eq!(violations(40, 0, 160, second), 0);
+        assert_eq!(violations(40, 0, 150, second), 1, "too few requests");
+        assert_eq!(violations(30, 20, 160, second), 1, "responses after the period are not counted");
+        assert_eq!(violations(40, 0, 160, second * 2), 1, "too slow");
+    }
 }

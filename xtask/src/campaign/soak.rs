@@ -1,10 +1,11 @@
 //! Runs the service at a share of its peak load for a long time. Memory, descriptors, write-ahead log and latency must
 //! not grow, and PostgreSQL's tables and indexes must stay near the size of their content. At the end, the ledger must
-//! contain each acknowledged recognition once.
+//! contain each acknowledged recognition once, and no other.
 //!
 //! The peak is measured first, with clients that wait only for their responses. Then the clients send at a fixed rate,
 //! and samples are taken at regular intervals. The first quarter of the samples is compared with the last one.
 
+mod acknowledged_ids;
 mod bloat;
 mod paced_load;
 mod samples;
@@ -41,7 +42,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     receiver.unread_requests(); // releases the memory of the recorded events
     let rate = peak * f64::from(setup.load_percent) / 100.0;
     let recognitions_before = count_recognitions(&sql)?;
-    let load = PacedLoad::new(&subject, rate);
+    let load = PacedLoad::new(&subject, rate)?;
     let samples = load.run_during(|| {
         std::thread::sleep(WARM_UP);
         load.take_latencies();
@@ -50,8 +51,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
     subject.verify()?;
     let added = count_recognitions(&sql)? - recognitions_before;
+    let recorded = load.acknowledged_ids().count_recorded(&sql)?;
     let (acknowledged, refused, broken) =
-        (load.count_acknowledged(), load.refused_requests(), load.connection_errors());
+        (load.acknowledged_ids().count(), load.refused_requests(), load.connection_errors());
     let refused_count = refused.values().map(|(count, _)| count).sum::<usize>();
     if !broken.is_empty() {
         eprintln!("{}", subject.service.read_log());
@@ -74,9 +76,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     Ok(Report {
         measurements,
         operations: acknowledged + refused_count,
-        lost: Some(acknowledged.saturating_sub(added)),
+        lost: Some(acknowledged - recorded),
         // A request without a 201 may have been executed.
-        duplicated: Some(added.saturating_sub(acknowledged + refused_count + broken.len())),
+        duplicated: Some(added.saturating_sub(recorded + refused_count + broken.len())),
         ..Report::default()
     })
 }

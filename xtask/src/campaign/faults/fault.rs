@@ -1,7 +1,7 @@
 //! The faults that can be injected, and how.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use guerdon_test_harness::{ConnectionFault, DatabaseProxy, Reply, Signal, WebhookReceiver};
@@ -17,6 +17,9 @@ const FREEZE_DURATION: Duration = Duration::from_secs(30);
 const DAY_SECONDS: i64 = 86_400;
 /// The interval between two cuts of all connections.
 const CUT_INTERVAL: Duration = Duration::from_millis(200);
+/// How long PostgreSQL may take to accept connections again after it stopped.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+const READY_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The beginning of a response whose head never ends.
 const SLOW_RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nX-Slow: ";
@@ -32,6 +35,8 @@ pub(super) enum Fault {
     RestartedServer,
     /// All processes of PostgreSQL are frozen.
     FrozenServer,
+    /// PostgreSQL requires a synchronous standby, but none is connected: commits wait, reads succeed.
+    MissingStandby,
     /// The wall clock jumps ahead by three days, and back to the right time at the end.
     ClockAhead,
     /// The wall clock jumps back by a day, and ahead to the right time at the end.
@@ -71,11 +76,13 @@ impl Fault {
         ];
         let specific: Vec<Self> = match database {
             Database::Sqlite => disk.map(Self::Disk).into(),
-            Database::Postgres => [Self::CutConnections, Self::RestartedServer, Self::FrozenServer]
-                .into_iter()
-                .chain(connections.map(Self::Connections))
-                .chain(disk.into_iter().filter(concerns_postgres).map(Self::Disk))
-                .collect(),
+            Database::Postgres => {
+                let server =
+                    [Self::CutConnections, Self::RestartedServer, Self::FrozenServer, Self::MissingStandby];
+                let log = [DiskFault::LogFull, DiskFault::LogSyncErrors];
+                let disk = disk.into_iter().filter(concerns_postgres).chain(log).map(Self::Disk);
+                server.into_iter().chain(connections.map(Self::Connections)).chain(disk).collect()
+            }
         };
         specific.into_iter().chain(common).collect()
     }
@@ -88,13 +95,17 @@ impl Fault {
             Self::Disk(DiskFault::SlowSync) => "slow fsync",
             Self::Disk(DiskFault::ReadErrors) => "I/O errors in reads",
             Self::Disk(DiskFault::ShortWrites) => "partial writes",
+            Self::Disk(DiskFault::LogFull) => "disk of the write-ahead log full",
+            Self::Disk(DiskFault::LogSyncErrors) => "I/O errors in fsync of the write-ahead log",
             Self::Connections(ConnectionFault::LostCommits) => "acknowledgements of commits lost",
+            Self::Connections(ConnectionFault::HeldCommits) => "commits held back",
             Self::Connections(ConnectionFault::Refused) => "connections cut and refused",
             Self::Connections(ConnectionFault::TooManyClients) => "connections cut, none free",
             Self::Connections(ConnectionFault::BlackHole) => "connections silent, then cut",
             Self::CutConnections => "connections cut",
             Self::RestartedServer => "PostgreSQL restarted",
             Self::FrozenServer => "PostgreSQL frozen",
+            Self::MissingStandby => "synchronous standby missing",
             Self::ClockAhead => "clock three days ahead",
             Self::ClockBehind => "clock a day behind",
             Self::SlowReceiver => "slow receiver",
@@ -110,13 +121,28 @@ impl Fault {
     /// Whether reads must succeed during the fault.
     pub(super) fn permits_reads(self) -> bool {
         match self {
-            Self::Disk(fault) => fault != DiskFault::ReadErrors,
-            Self::ClockAhead | Self::ClockBehind | Self::SlowReceiver => true,
+            Self::Disk(fault) => fault != DiskFault::ReadErrors && !stops_postgres(fault),
+            Self::MissingStandby | Self::ClockAhead | Self::ClockBehind | Self::SlowReceiver => true,
             Self::Connections(_) | Self::CutConnections | Self::RestartedServer | Self::FrozenServer => false,
         }
     }
 
-    /// Injects the fault for some seconds, or once if it has no duration, and ends it.
+    /// Whether no commit can succeed during the fault, so that some requests must get 503.
+    pub(super) fn prevents_commits(self) -> bool {
+        match self {
+            Self::Disk(fault) => stops_postgres(fault),
+            Self::Connections(fault) => fault != ConnectionFault::LostCommits,
+            Self::FrozenServer | Self::MissingStandby => true,
+            Self::CutConnections
+            | Self::RestartedServer
+            | Self::ClockAhead
+            | Self::ClockBehind
+            | Self::SlowReceiver => false,
+        }
+    }
+
+    /// Injects the fault for some seconds, or once if it has no duration, and ends it. PostgreSQL then accepts
+    /// connections.
     pub(super) fn inject(self, targets: &FaultTargets<'_>) -> Result<()> {
         let duration = if self == Self::FrozenServer { FREEZE_DURATION } else { DURATION };
         let FaultTargets { cluster, proxy, clock, disk, receiver } = targets;
@@ -129,7 +155,8 @@ impl Fault {
             Self::Disk(fault) => {
                 disk.set_disk_fault(Some(fault))?;
                 std::thread::sleep(duration);
-                disk.set_disk_fault(None)
+                disk.set_disk_fault(None)?;
+                if stops_postgres(fault) { start_if_stopped(&mut *cluster()?) } else { Ok(()) }
             }
             Self::Connections(fault) => {
                 let proxy = proxy()?;
@@ -159,6 +186,12 @@ impl Fault {
                 std::thread::sleep(duration);
                 cpu::signal_tree(server, Signal::CONT)
             }
+            Self::MissingStandby => {
+                let cluster = cluster()?;
+                configure_server(&cluster, "SET synchronous_standby_names = '*'")?;
+                std::thread::sleep(duration);
+                configure_server(&cluster, "RESET synchronous_standby_names")
+            }
             Self::ClockAhead => jump_clock(clock, 3 * DAY_SECONDS, duration),
             Self::ClockBehind => jump_clock(clock, -DAY_SECONDS, duration),
             Self::SlowReceiver => {
@@ -177,8 +210,62 @@ fn concerns_postgres(fault: &DiskFault) -> bool {
     !matches!(fault, DiskFault::SyncErrors | DiskFault::ReadErrors)
 }
 
+/// Whether PostgreSQL panics: it ends all sessions and cannot recover before the fault ends. Depending on the time of
+/// the panic, its main process ends too.
+fn stops_postgres(fault: DiskFault) -> bool {
+    matches!(fault, DiskFault::LogFull | DiskFault::LogSyncErrors)
+}
+
+/// Waits until the server accepts connections. Starts it if its main process has ended.
+fn start_if_stopped(cluster: &mut Cluster) -> Result<()> {
+    let start = Instant::now();
+    while let Err(error) = cluster.run_sql(&cluster.url(), "SELECT 1") {
+        if start.elapsed() > READY_TIMEOUT {
+            return Err(error.context("PostgreSQL did not start after the fault"));
+        }
+        if has_ended(cluster.process_id()) {
+            cluster.restart_immediately()?;
+        }
+        std::thread::sleep(READY_POLL_INTERVAL);
+    }
+    Ok(())
+}
+
+/// Whether a child process has ended. Until its parent waits for it, it remains as a zombie.
+fn has_ended(process_id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process_id}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
+}
+
+/// Changes a setting of the server with `ALTER SYSTEM`, and reloads it.
+fn configure_server(cluster: &Cluster, change: &str) -> Result<()> {
+    cluster.run_sql(&cluster.url(), &format!("ALTER SYSTEM {change}"))?;
+    cluster.run_sql(&cluster.url(), "SELECT pg_reload_conf()").map(drop)
+}
+
 fn jump_clock(clock: &PreloadedFaults, seconds: i64, duration: Duration) -> Result<()> {
     clock.set_clock_offset(seconds)?;
     std::thread::sleep(duration);
     clock.set_clock_offset(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::has_ended;
+
+    #[test]
+    fn an_ended_process_is_recognized_before_and_after_its_parent_waits() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let start = Instant::now();
+        while !has_ended(child.id()) {
+            assert!(start.elapsed() < Duration::from_secs(60));
+            std::thread::yield_now();
+        }
+        assert!(!has_ended(std::process::id()));
+        assert!(child.wait().unwrap().success());
+        assert!(has_ended(child.id()));
+    }
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4, READ_ERROR = 5, SHORT_WRITE = 6 };
+enum { LOG_FULL = 7, LOG_SYNC_ERROR = 8 };
 
 struct control {
     volatile int64_t clock_offset_seconds;
@@ -36,8 +38,9 @@ __attribute__((constructor)) static void open_control(void) {
 }
 
 /* Whether a fault concerns a file: the embedded database with its log, and PostgreSQL's tables and indexes. PostgreSQL
-   stops if it cannot write its log, so the log is only slow. */
+   stops if it cannot write its log, so separate faults concern the log; a slow disk concerns both. */
 static int is_concerned(const char *path, int64_t fault) {
+    if (fault == LOG_FULL || fault == LOG_SYNC_ERROR) return strstr(path, "/data/pg_wal/") != NULL;
     return strstr(path, "/guerdon.db") || strstr(path, "/data/base/")
         || (fault == SLOW_SYNC && strstr(path, "/data/pg_wal/"));
 }
@@ -60,8 +63,16 @@ static int64_t fault_of(int file) {
 
 static int fails_to_write(int file) {
     int64_t fault = fault_of(file);
-    if (fault != DISK_FULL && fault != WRITE_ERROR) return 0;
-    errno = fault == DISK_FULL ? ENOSPC : EIO;
+    if (fault != DISK_FULL && fault != WRITE_ERROR && fault != LOG_FULL) return 0;
+    errno = fault == WRITE_ERROR ? EIO : ENOSPC;
+    return 1;
+}
+
+/* Whether a new file of PostgreSQL's log cannot be created. PostgreSQL names it relative to its data folder. */
+static int fails_to_create(const char *path, int flags) {
+    if (!control || control->disk_fault != LOG_FULL || !(flags & O_CREAT)) return 0;
+    if (!strstr(path, "pg_wal/") || access(path, F_OK) == 0) return 0;
+    errno = ENOSPC;
     return 1;
 }
 
@@ -73,7 +84,7 @@ static size_t limit_write(int file, size_t count) {
 static int fails_to_sync(int file) {
     int64_t fault = fault_of(file);
     if (fault == SLOW_SYNC) usleep(200000);
-    if (fault != SYNC_ERROR) return 0;
+    if (fault != SYNC_ERROR && fault != LOG_SYNC_ERROR) return 0;
     errno = EIO;
     return 1;
 }
@@ -83,6 +94,20 @@ static int fails_to_read(int file) {
     errno = EIO;
     return 1;
 }
+
+static int open_file(const char *path, int flags, mode_t mode) {
+    return fails_to_create(path, flags) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return open_file(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 ssize_t read(int file, void *bytes, size_t count) {
     return fails_to_read(file) ? -1 : syscall(SYS_read, file, bytes, count);

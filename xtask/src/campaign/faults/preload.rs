@@ -23,6 +23,10 @@ pub(super) enum DiskFault {
     ReadErrors,
     /// Each write writes only half of its bytes.
     ShortWrites,
+    /// Writes to PostgreSQL's write-ahead log fail, because no space is left. PostgreSQL panics until the fault ends.
+    LogFull,
+    /// `fsync` of PostgreSQL's write-ahead log fails with an I/O error. PostgreSQL panics until the fault ends.
+    LogSyncErrors,
 }
 
 /// The library with its control file.
@@ -54,6 +58,8 @@ impl PreloadedFaults {
             Some(DiskFault::SlowSync) => 4,
             Some(DiskFault::ReadErrors) => 5,
             Some(DiskFault::ShortWrites) => 6,
+            Some(DiskFault::LogFull) => 7,
+            Some(DiskFault::LogSyncErrors) => 8,
         };
         self.0.set_control(1, code)
     }
@@ -61,19 +67,42 @@ impl PreloadedFaults {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::process::Command;
 
     use super::{DiskFault, PreloadedFaults};
     use crate::workspace::command_output;
 
+    /// Runs a script with the library in this folder.
+    fn run_script(faults: &PreloadedFaults, folder: &Path, script: &str) -> anyhow::Result<String> {
+        let mut shell = Command::new("sh");
+        command_output(shell.args(["-c", script]).envs(faults.environment()).current_dir(folder))
+    }
+
+    #[test]
+    fn faults_of_the_write_ahead_log_concern_only_the_log_of_postgresql() {
+        let folder = tempfile::tempdir().unwrap();
+        let faults = PreloadedFaults::compile(folder.path()).unwrap();
+        let run = |script: &str| run_script(&faults, folder.path(), script);
+        let write = |file: &str| run(&format!("echo x | dd of={file} bs=1 count=1 conv=notrunc,fsync"));
+        assert!(run("mkdir -p data/base data/pg_wal").is_ok() && write("data/pg_wal/1").is_ok());
+        for (fault, message) in
+            [(DiskFault::LogFull, "No space left"), (DiskFault::LogSyncErrors, "Input/output error")]
+        {
+            faults.set_disk_fault(Some(fault)).unwrap();
+            let error = write("data/pg_wal/1").unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+            assert!(write("data/base/1").is_ok() && write("guerdon.db").is_ok());
+        }
+        faults.set_disk_fault(Some(DiskFault::LogFull)).unwrap();
+        assert!(run(": > data/pg_wal/2").is_err() && !folder.path().join("data/pg_wal/2").exists());
+    }
+
     #[test]
     fn the_library_fails_writes_to_the_database_and_moves_the_clock() {
         let folder = tempfile::tempdir().unwrap();
         let faults = PreloadedFaults::compile(folder.path()).unwrap();
-        let run = |script: &str| {
-            let mut shell = Command::new("sh");
-            command_output(shell.args(["-c", script]).envs(faults.environment()).current_dir(folder.path()))
-        };
+        let run = |script: &str| run_script(&faults, folder.path(), script);
         let write = "echo x | dd of=guerdon.db bs=1 count=1 2>/dev/null";
         assert!(run(write).is_ok());
         for (fault, message) in

@@ -1,5 +1,6 @@
 /* Loaded into the service before other libraries. Simulates a power failure: when the control file requests one, it
-   undoes the writes to the embedded database that no fsync has made durable, and ends the process. */
+   undoes the writes to the embedded database that no fsync has made durable, reports the result in the control file,
+   and ends the process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +16,20 @@
 #include <unistd.h>
 
 enum { LOSE_ALL = 1, LOSE_SOME = 2 };
+enum { COMPLETED = 1, FAILED = 2 };
 enum { FILES_MAX = 64, SECTOR_BYTES = 512 };
 
 struct control {
     volatile int64_t power_failure;
     volatile int64_t seed;
+    volatile int64_t undone_bytes;
+    volatile int64_t outcome;
 };
 
 /* A write that is not durable yet, with the bytes that it replaced. Beyond the former end of the file, these are 0. */
 struct unsynced {
     struct unsynced *previous;
+    uint64_t number;
     off64_t offset, size_before;
     size_t count;
     unsigned char replaced[];
@@ -35,10 +40,11 @@ struct file {
     dev_t device;
     ino_t inode;
     int descriptor;
+    uint64_t write_count;
     struct unsynced *last;
 };
 
-static const struct control *control;
+static struct control *control;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file files[FILES_MAX];
 static int file_count;
@@ -46,6 +52,7 @@ static uint64_t random_state;
 
 static void fail(const char *what) {
     fprintf(stderr, "power failure: %s: %s\n", what, strerror(errno));
+    if (control) control->outcome = FAILED;
     abort();
 }
 
@@ -71,7 +78,7 @@ static struct file *find_file(int descriptor) {
     if (file_count == FILES_MAX) fail("too many files");
     int own = open(link, O_RDWR | O_CLOEXEC);
     if (own < 0) fail(path);
-    files[file_count] = (struct file){status.st_dev, status.st_ino, own, NULL};
+    files[file_count] = (struct file){status.st_dev, status.st_ino, own, 0, NULL};
     return &files[file_count++];
 }
 
@@ -79,22 +86,28 @@ static void remember(struct file *file, size_t count, off64_t offset) {
     struct stat status;
     struct unsynced *entry = calloc(1, sizeof *entry + count);
     if (!entry || fstat(file->descriptor, &status) != 0) fail("remembering a write");
-    *entry = (struct unsynced){file->last, offset, status.st_size, count};
+    *entry = (struct unsynced){file->last, ++file->write_count, offset, status.st_size, count};
     if (pread(file->descriptor, entry->replaced, count, offset) < 0) fail("reading replaced bytes");
     file->last = entry;
 }
 
-static void forget(struct file *file) {
-    while (file->last) {
-        struct unsynced *entry = file->last;
-        file->last = entry->previous;
+/* Forgets the writes up to this number, which are durable now. Other threads may have forgotten some of them. */
+static void forget(struct file *file, uint64_t last_durable) {
+    struct unsynced **link = &file->last;
+    while (*link && (*link)->number > last_durable) link = &(*link)->previous;
+    struct unsynced *entry = *link;
+    *link = NULL;
+    while (entry) {
+        struct unsynced *previous = entry->previous;
         free(entry);
+        entry = previous;
     }
 }
 
 static void restore(int descriptor, const struct unsynced *entry, size_t from, size_t count) {
     if (syscall(SYS_pwrite64, descriptor, entry->replaced + from, count, entry->offset + from) != (ssize_t)count)
         fail("restoring replaced bytes");
+    control->undone_bytes += count;
 }
 
 /* Undoes a random half of the sectors of a write. The file keeps its length. */
@@ -128,15 +141,16 @@ static void *wait_for_power_failure(void *unused) {
     pthread_mutex_lock(&lock);
     random_state = (uint64_t)control->seed * 0x9E3779B97F4A7C15u | 1;
     for (int i = 0; i < file_count; i++) undo(&files[i], control->power_failure);
+    control->outcome = COMPLETED;
     kill(getpid(), SIGKILL);
     return NULL;
 }
 
 __attribute__((constructor)) static void start(void) {
     const char *path = getenv("FAULT_CONTROL");
-    int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (file < 0) return;
-    void *map = mmap(NULL, sizeof *control, PROT_READ, MAP_SHARED, file, 0);
+    void *map = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     pthread_t thread;
     if (map == MAP_FAILED) fail("mapping the control file");
@@ -155,14 +169,18 @@ static ssize_t write_at(int descriptor, const void *bytes, size_t count, off64_t
     return written;
 }
 
+/* Makes the writes before this call durable. Writes during the call may or may not reach the disk with it, so they stay
+   in memory until the next call. */
 static int sync_file(long call, int descriptor) {
     pthread_mutex_lock(&lock);
     struct file *file = find_file(descriptor);
-    int result = (int)syscall(call, descriptor);
-    int cause = errno;
-    if (file && result == 0) forget(file);
+    uint64_t last = file ? file->write_count : 0;
     pthread_mutex_unlock(&lock);
-    errno = cause;
+    int result = (int)syscall(call, descriptor);
+    if (!file || result != 0) return result;
+    pthread_mutex_lock(&lock); /* waits forever during a power failure, so that nothing is acknowledged after it */
+    forget(file, last);
+    pthread_mutex_unlock(&lock);
     return result;
 }
 

@@ -1,14 +1,16 @@
 //! Clients that send recognitions at a fixed rate, without a journal, which would grow.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
+use super::acknowledged_ids::AcknowledgedIds;
 use crate::campaign::subject::Subject;
+use crate::measurement::fixture::first_id;
 
 /// With this many clients, a slow response does not reduce the rate.
 const CLIENTS: usize = 32;
@@ -20,7 +22,7 @@ pub(super) struct PacedLoad<'a> {
     interval: Duration,
     ended: AtomicBool,
     latencies: Mutex<Vec<Duration>>,
-    acknowledged: AtomicUsize,
+    acknowledged: AcknowledgedIds,
     /// The number of responses with another status than 201, by status, with the time and text of the first one.
     refused: Mutex<BTreeMap<u16, (usize, String)>>,
     /// The errors of connections that broke. Clients then open new connections.
@@ -28,17 +30,17 @@ pub(super) struct PacedLoad<'a> {
 }
 
 impl<'a> PacedLoad<'a> {
-    pub(super) fn new(subject: &'a Subject, requests_per_second: f64) -> Self {
+    pub(super) fn new(subject: &'a Subject, requests_per_second: f64) -> Result<Self> {
         let clients = super::to_f64(CLIENTS);
-        Self {
+        Ok(Self {
             subject,
             interval: Duration::from_secs_f64(clients / requests_per_second.max(1.0)),
             ended: AtomicBool::new(false),
             latencies: Mutex::default(),
-            acknowledged: AtomicUsize::new(0),
+            acknowledged: AcknowledgedIds::new()?,
             refused: Mutex::default(),
             broken: Mutex::default(),
-        }
+        })
     }
 
     /// Runs all clients until `work` ends, and returns its result.
@@ -61,9 +63,9 @@ impl<'a> PacedLoad<'a> {
         std::mem::take(&mut *self.latencies.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the number of responses with status 201.
-    pub(super) fn count_acknowledged(&self) -> usize {
-        self.acknowledged.load(Ordering::Relaxed)
+    /// Returns the ids of the recognitions that were acknowledged with status 201.
+    pub(super) fn acknowledged_ids(&self) -> &AcknowledgedIds {
+        &self.acknowledged
     }
 
     /// Returns the number of other responses by status, each with a description of the first one.
@@ -103,7 +105,7 @@ impl<'a> PacedLoad<'a> {
             };
             self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(sent.elapsed());
             if response.status == 201 {
-                self.acknowledged.fetch_add(1, Ordering::Relaxed);
+                self.acknowledged.add(&first_id(&response.body).context("a response without an id")?)?;
             } else {
                 let first = || format!("after {} s: {}", start.elapsed().as_secs(), response.text());
                 let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
