@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{CommitsInProgress, StoreError};
 
 use crate::mutex::lock_mutex;
 
@@ -23,6 +23,7 @@ struct Observations {
     /// When a request's query last succeeded.
     request_succeeded_at: Option<Instant>,
     writes: WriteHealth,
+    commits: CommitsInProgress,
 }
 
 /// Whether writes succeed.
@@ -36,11 +37,24 @@ enum WriteHealth {
     Fail,
 }
 
+/// What a request does with the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
 fn is_recent(at: Option<Instant>) -> bool {
     at.is_some_and(|instant| instant.elapsed() < RESPONSE_VALID_FOR)
 }
 
 impl DatabaseHealth {
+    /// Creates the health of the database with these commits.
+    #[must_use]
+    pub fn new(commits: CommitsInProgress) -> Self {
+        Self(Mutex::new(Observations { commits, ..Observations::default() }))
+    }
+
     /// Runs a health query; call it several times a second. An error does not count as a response.
     pub fn run_health_query<T, E>(&self, query: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         lock_mutex(&self.0).query_started_at = Some(Instant::now());
@@ -70,13 +84,16 @@ impl DatabaseHealth {
     }
 
     /// Runs the test write `write` if a test write is due or the last one failed. Must be called about once a second.
-    /// Returns `None` if no test write is due, if the database does not respond to reads either, or if `write` failed
-    /// because of a conflict. After a conflict, the next call runs a test write again.
+    /// Returns `None` if no test write is due, if the database does not respond to reads either, if commits hang, or if
+    /// `write` failed because of a conflict. After a conflict, the next call runs a test write again.
     pub fn try_test_write<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
     ) -> Option<Result<T, StoreError>> {
-        if !self.is_responsive() || lock_mutex(&self.0).writes == WriteHealth::Succeed {
+        if !self.is_responsive()
+            || self.are_commits_hanging()
+            || lock_mutex(&self.0).writes == WriteHealth::Succeed
+        {
             return None;
         }
         let written = write();
@@ -87,9 +104,15 @@ impl DatabaseHealth {
         Some(written)
     }
 
-    /// Whether the last test write succeeded or none was due.
+    /// Whether the last test write succeeded or none was due, and commits do not hang.
     pub fn accepts_writes(&self) -> bool {
-        lock_mutex(&self.0).writes != WriteHealth::Fail
+        lock_mutex(&self.0).writes != WriteHealth::Fail && !self.are_commits_hanging()
+    }
+
+    /// Whether a commit has been in progress for at least 1.5 s and none has returned within that time. PostgreSQL does
+    /// not commit, but serves reads, while a synchronous standby is required and none is connected.
+    fn are_commits_hanging(&self) -> bool {
+        lock_mutex(&self.0).commits.stalled_for(Instant::now()) >= RESPONSE_VALID_FOR
     }
 
     /// Whether a health query succeeded recently.
@@ -97,10 +120,14 @@ impl DatabaseHealth {
         is_recent(lock_mutex(&self.0).query_succeeded_at)
     }
 
-    /// Whether the database hangs: the health query in progress started at least 1.5 s ago, and no request's query has
-    /// succeeded within the last 1.5 s. The second condition is needed because a health query may wait for a connection
-    /// while the service is busy.
-    pub(crate) fn is_hanging(&self) -> bool {
+    /// Whether the database hangs for this kind of request. Reads hang if the health query in progress started at least
+    /// 1.5 s ago, and no request's query has succeeded within the last 1.5 s. The second condition is needed because a
+    /// health query may wait for a connection while the service is busy. Writes also hang if commits do.
+    pub(crate) fn is_hanging(&self, access: Access) -> bool {
+        (access == Access::Write && self.are_commits_hanging()) || self.are_reads_hanging()
+    }
+
+    fn are_reads_hanging(&self) -> bool {
         let observations = lock_mutex(&self.0);
         observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)
             && !is_recent(observations.request_succeeded_at)
@@ -118,15 +145,15 @@ mod tests {
     #[test]
     fn a_database_hangs_if_a_health_query_hangs_and_no_request_succeeds() {
         let (health, now) = (DatabaseHealth::default(), Instant::now());
-        assert!(!health.is_hanging() && !health.is_responsive());
+        assert!(!health.is_hanging(Access::Read) && !health.is_responsive());
         lock_mutex(&health.0).query_started_at = expired_instant(now);
-        assert!(health.is_hanging());
+        assert!(health.is_hanging(Access::Read));
         health.record_success();
-        assert!(!health.is_hanging(), "slow, but not hanging");
+        assert!(!health.is_hanging(Access::Read), "slow, but not hanging");
         lock_mutex(&health.0).request_succeeded_at = expired_instant(now);
-        assert!(health.is_hanging());
+        assert!(health.is_hanging(Access::Read));
         assert_eq!(health.run_health_query(|| Err::<(), _>("away")), Err("away"));
-        assert!(!health.is_hanging() && !health.is_responsive(), "the query failed");
+        assert!(!health.is_hanging(Access::Read) && !health.is_responsive(), "the query failed");
         assert_eq!(health.run_health_query(|| Ok::<_, ()>(1)), Ok(1));
         assert!(health.is_responsive());
         lock_mutex(&health.0).query_succeeded_at = expired_instant(now);

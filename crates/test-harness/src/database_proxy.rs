@@ -1,5 +1,6 @@
 //! A proxy between a service and PostgreSQL that injects faults into their connections: the server commits, but the
-//! service receives no acknowledgement; connections break, are refused or rejected, or transmit nothing.
+//! service receives no acknowledgement; commits are held back; connections break, are refused or rejected, or transmit
+//! nothing.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 const SOCKET: &str = ".s.PGSQL.5432";
 /// How long a client may take to send its first message.
 const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
+const HOLD_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The fields of the error `too_many_connections`.
 const TOO_MANY_CLIENTS: [&str; 4] = ["SFATAL", "VFATAL", "C53300", "Msorry, too many clients already"];
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
@@ -30,6 +32,8 @@ const LOSE_ONE_IN_OTHERS: usize = 24;
 pub enum ConnectionFault {
     /// Some commits reach the server, but the connection breaks before the response.
     LostCommits,
+    /// Commits reach the server when the fault ends. To the service this looks like a missing synchronous standby.
+    HeldCommits,
     /// New connections are refused.
     Refused,
     /// New connections get the error of a server whose connections are all in use.
@@ -166,6 +170,9 @@ impl ProxyState {
             session.observe_message(sent);
             if sent == COMMIT && self.should_lose_commit(std::mem::take(&mut session.has_recorded_attempts)) {
                 has_lost_commit.store(true, Ordering::Relaxed);
+            }
+            while sent == COMMIT && self.has_fault(ConnectionFault::HeldCommits) {
+                std::thread::sleep(HOLD_CHECK_INTERVAL); // tidy: until the fault ends
             }
             if server.write_all(sent).is_err() {
                 break;

@@ -200,7 +200,7 @@ impl ServiceProcess {
         self.guard.send_signal(signal)
     }
 
-    /// Kills the service, like a power failure, and waits until it has ended.
+    /// Kills the service with SIGKILL, and waits until it has ended.
     pub fn kill(&mut self) -> Result<()> {
         self.guard.kill()
     }

@@ -5,6 +5,7 @@ mod accounts;
 mod audit;
 mod audit_log;
 mod clock;
+mod commits;
 mod companies;
 mod company_archive;
 mod company_moves;
@@ -45,6 +46,7 @@ pub use audit::{
 };
 pub use audit_log::{AuditLog, AuditLogQuery, ReadAuditLog};
 pub use clock::{Clock, Context, IdGenerator, Timestamp};
+pub use commits::CommitsInProgress;
 pub use companies::{Companies, ReadCompanies};
 pub use company_archive::{
     ArchivePage, ArchiveSection, ArchivedColumn, ArchivedRow, ArchivedType, ArchivedValue, CompanyArchive,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::CommitsInProgress;
 use crate::values::ProviderId;
 
 /// Wakes one thread that waits for work. Threads that commit work notify it. Notifying is cheap and idempotent. If no
@@ -92,7 +93,8 @@ impl Default for ProcessCount {
     }
 }
 
-/// The notifications for all senders and for the event feed, and the number of processes that send.
+/// What the store shares with the rest of the process: the notifications for all senders and for the event feed, the
+/// number of processes that send, and the commits in progress.
 #[derive(Debug, Clone, Default)]
 pub struct Notifiers {
     /// Wakes the dispatcher of events.
@@ -105,6 +107,8 @@ pub struct Notifiers {
     pub other_processes: Notifier,
     /// The number of processes that send.
     pub processes: ProcessCount,
+    /// The commits in progress.
+    pub commits: CommitsInProgress,
 }
 
 impl Notifiers {

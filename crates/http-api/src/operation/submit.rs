@@ -9,6 +9,7 @@ use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
 use super::read::read_blocking;
+use crate::health::Access;
 use crate::operation::{ApiError, ApiState, Call, CommitDecision, RenderedResponse};
 
 /// Renders the result of a command.
@@ -68,7 +69,7 @@ impl ApiState {
             // The queue knows nothing about credentials, so they are confirmed in a read of their own.
             read_blocking(self, call.caller.clone(), Consistency::PerStatement, |_reads| Ok(())).await?;
         }
-        self.require_database()?;
+        self.require_database(Access::Write)?;
         let decision = Arc::<CommitDecision>::default();
         let (sender, receiver) = oneshot::channel();
         let response = PendingResponse {
@@ -87,7 +88,7 @@ impl ApiState {
             idempotent_request,
             outcome_receiver: Box::new(response),
         });
-        let ended = self.await_store(receiver, &decision).await?;
+        let ended = self.await_store(Access::Write, receiver, &decision).await?;
         let (outcome, rendered, resources) = ended.map_err(|_dropped| Outcome::dropped_receiver_error())?;
         let response = match outcome {
             Outcome::Done(_) => {

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::idempotency;
 use super::key_locks::KeyLock;
+use crate::health::Access;
 use crate::operation::body::{self, ParsedInput, ReceivedBody};
 use crate::operation::memory_budget::MemoryPermit;
 use crate::operation::submit::RenderResponse;
@@ -189,10 +190,11 @@ async fn execute_once<W: WriteOperation>(
             prepared.add_request_headers(response).with_memory(memory)
         }));
     }
+    state.require_database(Access::Write)?;
     let permit = state.write_queue.acquire_permit(prepared.call.scope).await?;
     let prepared = Arc::clone(prepared);
     state
-        .run_blocking(move |state, decision| {
+        .run_blocking(Access::Write, move |state, decision| {
             let outcome = run_transaction(state, &prepared, decision);
             drop((key_lock, permit));
             Ok(outcome?.map(|response| prepared.add_request_headers(response).with_memory(memory)))

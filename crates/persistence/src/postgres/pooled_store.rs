@@ -98,7 +98,8 @@ impl PooledStore {
         let should_commit = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
         let (failure, queued) = unit.into_outcome();
         if should_commit {
-            let ended = commit_transaction(&mut connection, self.write_form);
+            let commit = || commit_transaction(&mut connection, self.write_form);
+            let ended = self.notifiers.commits.run(commit);
             if matches!(ended, UnitOutcome::Done) {
                 drop(connection); // the connection is free before the result is reported
                 queued.notify_senders(&self.notifiers);

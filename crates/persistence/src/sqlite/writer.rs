@@ -190,7 +190,9 @@ impl Writer {
 
     pub(super) fn commit_group(&mut self) {
         let Some(group) = self.group.take() else { return };
-        let result = catch_unwind(AssertUnwindSafe(|| self.commit_transaction())).unwrap_or_else(|_panic| {
+        let commits = self.notifiers.commits.clone();
+        let commit = || commits.run(|| self.commit_transaction());
+        let result = catch_unwind(AssertUnwindSafe(commit)).unwrap_or_else(|_panic| {
             Err(StoreError::OutcomeUnknown("the commit panicked".to_owned())) // the other units of the group wait for a result
         });
         if result.is_err() {

@@ -93,7 +93,7 @@ pub(super) fn spawn_tasks(
             metrics.run_upkeep();
         })),
         rt::spawn(repeat_every("sealing", SEAL_INTERVAL, {
-            let mut sealing = SealingTask::new(Arc::clone(&store));
+            let mut sealing = SealingTask::new(Arc::clone(&store), Arc::new(SystemClock));
             move || sealing.seal_and_log()
         })),
         rt::spawn(repeat_every("single sign-on certificates", single_sign_on::CHECK_INTERVAL, {
@@ -144,19 +144,24 @@ impl HealthCheck {
 }
 
 /// Tries a write if requests have failed because of the database, so that readiness reports when the disk becomes full
-/// and when it has space again. Logs each change and returns whether writes fail. This is separate from the check of
-/// the database, which must not wait for a lock.
+/// and when it has space again. Logs when writes begin to fail or hang and when they succeed again, and returns whether
+/// they fail. This is separate from the check of the database, which must not wait for a lock.
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, has_failed: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| store.transaction(|tx| tx.set_setting(Setting::LastTestWrite, value));
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
-    match database_health.try_test_write(write) {
+    let tested = database_health.try_test_write(write);
+    let fails = !database_health.accepts_writes();
+    match tested {
         Some(Err(cause)) if !has_failed => log::error!(cause:%; "the database rejects writes"),
-        Some(Ok(())) if has_failed => log::info!("the database accepts writes again"),
+        _ if fails && !has_failed => {
+            log::error!("commits do not return: is a synchronous standby required, and none connected?")
+        }
+        _ if has_failed && !fails => log::info!("the database accepts writes again"),
         _ => {}
     }
-    !database_health.accepts_writes()
+    fails
 }
 
 /// Repeats blocking work on the blocking threads until the runtime stops. Two runs never overlap. A run that panics is

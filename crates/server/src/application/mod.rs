@@ -100,7 +100,8 @@ impl Application {
             database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
         distributions::resume_distributions_at_start(background.as_ref(), &commands);
-        let observed = ObservedState::default();
+        let database_health = Arc::new(DatabaseHealth::new(notifiers.commits.clone()));
+        let observed = ObservedState { database_health, ..ObservedState::default() };
         let health_check = HealthCheck::new(health, &observed);
         health_check.check_at_start()?;
         let due_distributions = DueDistributions::new(Arc::clone(&background), Arc::clone(&commands));
