@@ -24,8 +24,8 @@ use uuid::Uuid;
 use crate::rows::{Id, Identifier, first_id_of_millisecond};
 
 /// The partitioned tables, their key, and the storage parameters of their partitions. Most other transactions lock them
-/// in this order, too. A transaction that claims events locks `deliveries` first: if it meets one that locks the whole
-/// tables, the short timeout of the latter resolves the deadlock.
+/// in this order, too. A transaction that claims events locks `deliveries` first. It can deadlock with one that locks
+/// the whole tables, which then fails after its `lock_timeout`.
 const TABLES: [(&str, &str, &str); 3] = [
     ("events", "id", ""),
     ("deliveries", "event_id", " WITH (fillfactor = 70)"),

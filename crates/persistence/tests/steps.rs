@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::distributions::{DistributeError, Distribution};
 use guerdon_domain::ports::{StoreError, StoreExt as _, UnfinishedDistributions};
-use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
+use guerdon_domain::scheduler::{DistributionTurns, finish_distributions};
 use guerdon_domain::values::JournalEntryId;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::create_databases;
@@ -30,8 +30,8 @@ pub fn begin_distribution(fixture: &LedgerFixture) -> Result<Distribution, Refus
 pub fn one_step(fixture: &LedgerFixture) {
     let mut steps = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let paused = &mut PausedDistributions::default();
-        finish_distributions(fixture.background.as_ref(), &fixture.command_queue(), paused, &mut |_| {
+        let turns = &mut DistributionTurns::default();
+        finish_distributions(fixture.background.as_ref(), &fixture.command_queue(), turns, &mut |_| {
             steps += 1;
             std::panic::resume_unwind(Box::new("the process ends here"))
         })
@@ -110,10 +110,10 @@ fn a_step_that_exceeds_its_time_delays_no_other_distribution() {
         let queue = SlowDistribution { entry_id: slow, queue: Arc::clone(&fixture.commands) };
         let commands =
             BlockingCommandQueue { queue: Arc::new(queue), context_sources: fixture.context_sources() };
-        let mut paused = PausedDistributions::default();
+        let mut turns = DistributionTurns::default();
         let mut finish = || {
             let store = fixture.background.as_ref();
-            finish_distributions(store, &commands, &mut paused, &mut |_| ControlFlow::Continue(())).unwrap()
+            finish_distributions(store, &commands, &mut turns, &mut |_| ControlFlow::Continue(())).unwrap()
         };
         let failed = finish();
         assert_eq!(failed.iter().map(|failure| failure.entry_id).collect::<Vec<_>>(), [slow]);
@@ -130,16 +130,32 @@ fn distributions_take_turns() {
         fixture.deposit_points(100_000);
         begin_distribution(fixture).unwrap();
         begin_distribution(fixture).unwrap();
-        let (paused, mut steps) = (&mut PausedDistributions::default(), 0);
-        let mut stop_after_two = |_| {
-            steps += 1;
-            if steps < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        begin_distribution(fixture).unwrap();
+        let with_steps_left = |steps: i64| {
+            fixture.database.count_rows(&format!(
+                "(SELECT journal_entry_id FROM distribution_steps GROUP BY journal_entry_id HAVING count(*) = {steps}) \
+                 AS unfinished"
+            ))
         };
-        let (store, commands) = (fixture.background.as_ref(), fixture.command_queue());
-        finish_distributions(store, &commands, paused, &mut stop_after_two).unwrap();
-        let with_two_steps_left = "(SELECT journal_entry_id FROM distribution_steps GROUP BY journal_entry_id \
-                                   HAVING count(*) = 2) AS unfinished";
-        assert_eq!(fixture.database.count_rows(with_two_steps_left), 2);
+        assert_eq!(with_steps_left(3), 3);
+        let mut turns = DistributionTurns::default();
+        let mut pay_steps = |steps: usize| {
+            let mut left = steps;
+            let (store, commands) = (fixture.background.as_ref(), fixture.command_queue());
+            let mut stop_at_last = |_| {
+                left -= 1;
+                if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            finish_distributions(store, &commands, &mut turns, &mut stop_at_last).unwrap();
+        };
+        pay_steps(2);
+        assert_eq!([with_steps_left(3), with_steps_left(2)], [1, 2], "within a call");
+        pay_steps(1);
+        assert_eq!(with_steps_left(2), 3, "from one call to the next");
+        for _call in 0..3 {
+            pay_steps(1);
+        }
+        assert_eq!(with_steps_left(1), 3);
         assert!(fixture.finish_distributions().is_empty());
         assert_eq!(fixture.audit_ledger(), []);
     });
@@ -234,10 +250,10 @@ fn an_unfinishable_distribution_does_not_block_others() {
             1,
             "the genuine distribution is finished"
         );
-        let mut paused = PausedDistributions::default();
-        let failures = |paused: &mut _| fixture.finish_unpaused_distributions(paused).len();
-        assert_eq!([failures(&mut paused), failures(&mut paused)], [1, 0], "it is retried after a minute");
+        let mut turns = DistributionTurns::default();
+        let failures = |turns: &mut _| fixture.finish_unpaused_distributions(turns).len();
+        assert_eq!([failures(&mut turns), failures(&mut turns)], [1, 0], "it is retried after a minute");
         fixture.clock.set_time(fixture.context().clock.now() + Duration::from_secs(61));
-        assert_eq!(failures(&mut paused), 1);
+        assert_eq!(failures(&mut turns), 1);
     }
 }

@@ -12,6 +12,8 @@ mod maintenance;
 mod platform;
 mod settings;
 mod terminal;
+#[cfg(test)]
+mod test_clock;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tls;

@@ -36,15 +36,21 @@ impl FailedDistribution {
 /// immediate retry would delay the others.
 const RETRY_PAUSE: Duration = Duration::seconds(10);
 
-/// The distributions whose next step failed, and until when they are paused, so that others are not delayed.
-pub type PausedDistributions = BTreeMap<JournalEntryId, Timestamp>;
+/// What a process remembers about unfinished distributions between two calls of [`finish_distributions`].
+#[derive(Debug, Default)]
+pub struct DistributionTurns {
+    /// The distributions whose next step failed, and until when they are paused, so that others are not delayed.
+    paused: BTreeMap<JournalEntryId, Timestamp>,
+    /// The distribution whose step was attempted last. The next call begins with the one after it.
+    last: Option<JournalEntryId>,
+}
 
 /// The provider under which steps are queued if the journal entry of their distribution is missing.
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
 /// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with the
-/// number of receivers of each step. The distributions take turns, so that a large one does not delay the others. Stops
-/// when `paid` returns `Break`. Any number of processes may do this concurrently.
+/// number of receivers of each step. The distributions take turns, also from one call to the next, so that a large one
+/// does not delay the others. Stops when `paid` returns `Break`. Any number of processes may do this concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished, and are paused
 /// for ten seconds, or for a minute if every later attempt will fail as well.
@@ -55,17 +61,20 @@ const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 pub fn finish_distributions(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
-    paused: &mut PausedDistributions,
+    turns: &mut DistributionTurns,
     paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<FailedDistribution>, StoreError> {
     let unfinished = store.read_snapshot(|reads| reads.unfinished_distributions())?.distributions;
     let requester = Requester::SCHEDULE;
     let now = commands.context_sources.clock.now();
-    end_pauses(paused, now);
+    end_pauses(&mut turns.paused, now);
     let mut failed = Vec::new();
     let mut waiting: VecDeque<_> =
-        unfinished.into_iter().filter(|(id, _)| !paused.contains_key(id)).collect();
+        unfinished.into_iter().filter(|(id, _)| !turns.paused.contains_key(id)).collect();
+    let had_turn = waiting.iter().take_while(|(id, _)| Some(*id) <= turns.last).count();
+    waiting.rotate_left(had_turn);
     while let Some((entry_id, owner)) = waiting.pop_front() {
+        turns.last = Some(entry_id);
         let (company, provider) = owner.unzip();
         let command = Command::ContinueDistribution(ContinueDistribution(entry_id));
         match commands.execute_command(provider.unwrap_or(UNKNOWN_PROVIDER), &requester, command) {
@@ -82,7 +91,7 @@ pub fn finish_distributions(
                 let no_outage = require_no_outage(store, &reason);
                 let failure = FailedDistribution { entry_id, company, reason };
                 let pause = if failure.is_permanent() { FAILURE_PAUSE } else { RETRY_PAUSE };
-                paused.insert(entry_id, commands.context_sources.clock.now() + pause);
+                turns.paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                 failed.push(failure);
                 no_outage?;
             }

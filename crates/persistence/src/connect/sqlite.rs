@@ -41,6 +41,21 @@ pub(crate) fn connect_to_file(path: &Path) -> Result<SqliteConnection, OpenError
     SqliteConnection::establish(name).map_err(|e| failed(&e))
 }
 
+/// Syncs the write-ahead log. A process that was killed may have left commits in it that were not synced. Without this,
+/// a retry of such a request would get its stored response although a power failure could still lose both.
+///
+/// Call this before the first connection is opened.
+pub(crate) fn sync_log(database: &Path) -> Result<(), OpenError> {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    match File::open(&name).and_then(|log| log.sync_all()) {
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            Err(OpenError::failed_because(&format!("cannot sync {}", name.display()), &e))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The writer's settings. `busy_timeout` comes first, so that the others wait for locks.
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(

@@ -9,7 +9,7 @@ use super::checkpoint_thread::CheckpointThread;
 use super::group_commit::{GroupCommit, SqliteStore};
 use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError, thread_error};
 use crate::connect::sqlite::{
-    connect_reader, connect_to_file, lock_database, prepare_writer, require_file, require_version,
+    connect_reader, connect_to_file, lock_database, prepare_writer, require_file, require_version, sync_log,
 };
 use crate::engine::Engine;
 use crate::migrations::check_sqlite;
@@ -29,6 +29,7 @@ pub(crate) fn open_sqlite(
 ) -> Result<OpenDatabase, OpenError> {
     require_file(path)?;
     let lock = lock_database(path)?;
+    sync_log(path)?;
     let mut writer = connect_to_file(path)?;
     prepare_writer(&mut writer, 5_000).map_err(|e| preparation_error(&e))?;
     require_version(&mut writer)?;

@@ -27,7 +27,7 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
 use guerdon_domain::redemptions::{Redeem, Redemption, Refund};
 use guerdon_domain::reserve::{self, ChangeReserve, ReserveDirection};
-use guerdon_domain::scheduler::{self, FailedDistribution, PausedDistributions};
+use guerdon_domain::scheduler::{self, DistributionTurns, FailedDistribution};
 use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
     CompanyId, DomainName, EmailAddress, Message, OccasionId, ProviderId, RedemptionId, SingleLine, UserId,
@@ -325,12 +325,12 @@ impl LedgerFixture {
 
     /// Finishes the distributions that are executed in several steps.
     pub fn finish_distributions(&self) -> Vec<FailedDistribution> {
-        self.finish_unpaused_distributions(&mut PausedDistributions::default())
+        self.finish_unpaused_distributions(&mut DistributionTurns::default())
     }
 
     /// Finishes those distributions that are not paused.
-    pub fn finish_unpaused_distributions(&self, paused: &mut PausedDistributions) -> Vec<FailedDistribution> {
-        scheduler::finish_distributions(self.background.as_ref(), &self.command_queue(), paused, &mut |_| {
+    pub fn finish_unpaused_distributions(&self, turns: &mut DistributionTurns) -> Vec<FailedDistribution> {
+        scheduler::finish_distributions(self.background.as_ref(), &self.command_queue(), turns, &mut |_| {
             ControlFlow::Continue(())
         })
         .unwrap()

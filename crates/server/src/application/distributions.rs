@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
-    DateOutcome, DueDateError, FailedDistribution, PausedDistributions, PausedSchedules, ProcessedDate,
+    DateOutcome, DistributionTurns, DueDateError, FailedDistribution, PausedSchedules, ProcessedDate,
     finish_distributions, run_next_due_date,
 };
 use guerdon_domain::values::{JournalEntryId, ScheduleId};
@@ -20,6 +20,8 @@ use crate::settings::Settings;
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one run may last: less than the time that background work has to end before the process exits.
 const RUN_TIME_MAX: Duration = Duration::from_secs(4);
+/// How much of it may be spent on dates that are due. The rest is for unfinished distributions.
+const DUE_DATES_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// How long a command continues distributions that another process may be working on.
 const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
@@ -34,7 +36,7 @@ pub(super) struct DueDistributions {
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
     has_failed: bool,
     paused_schedules: PausedSchedules,
-    paused_distributions: PausedDistributions,
+    distribution_turns: DistributionTurns,
     /// The schedules that have been logged because their last attempt failed.
     failed_schedules: BTreeSet<ScheduleId>,
     /// The distributions for which a warning was logged; true if the warning was that the distribution can never be
@@ -50,14 +52,14 @@ impl DueDistributions {
             commands,
             has_failed: false,
             paused_schedules: PausedSchedules::default(),
-            paused_distributions: PausedDistributions::default(),
+            distribution_turns: DistributionTurns::default(),
             failed_schedules: BTreeSet::new(),
             reported: BTreeSet::new(),
         }
     }
 
     /// Pays the dates that are due, one after the other, and logs the outcome of each. Then continues the distributions
-    /// that are not finished. Large distributions therefore do not delay those of other companies.
+    /// that are not finished, which take turns. So neither a large distribution nor many dates delay other companies.
     pub(super) fn run_all(&mut self) {
         if let Some(cause) = self.try_run_all() {
             log::warn!(cause:%; "cannot run scheduled distributions, retrying");
@@ -73,9 +75,9 @@ impl DueDistributions {
         result.err().filter(|_| !failed_before)
     }
 
-    /// Pays the dates that are due until the time of the run is over. `begun` is the start of the run.
+    /// Pays the dates that are due until their part of the run is over. `begun` is the start of the run.
     fn run_due_dates(&mut self, begun: Instant) -> Result<(), StoreError> {
-        while begun.elapsed() < RUN_TIME_MAX {
+        while begun.elapsed() < DUE_DATES_TIME_MAX {
             match run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused_schedules) {
                 Ok(Some(ran)) => {
                     self.failed_schedules.remove(&ran.schedule);
@@ -98,12 +100,12 @@ impl DueDistributions {
 
     /// Continues the unfinished distributions until the time of the run is over, but by at least one step.
     fn continue_unfinished(&mut self, begun: Instant) -> Result<(), StoreError> {
-        let Self { store, commands, paused_distributions, reported, .. } = self;
+        let Self { store, commands, distribution_turns, reported, .. } = self;
         let mut continue_within_run = |_| {
             if begun.elapsed() < RUN_TIME_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let failed =
-            finish_distributions(store.as_ref(), commands, paused_distributions, &mut continue_within_run)?;
+            finish_distributions(store.as_ref(), commands, distribution_turns, &mut continue_within_run)?;
         for failed in failed {
             if reported.insert((failed.entry_id, failed.is_permanent())) {
                 warn_of_unfinished(&failed);
@@ -139,8 +141,8 @@ fn resume_distributions(store: &dyn Store, queue: &Arc<dyn CommandQueue>, time_m
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let commands = BlockingCommandQueue { queue: Arc::clone(queue), context_sources: context_sources() };
-    let paused = &mut PausedDistributions::default();
-    match finish_distributions(store, &commands, paused, &mut continue_within_limit) {
+    let turns = &mut DistributionTurns::default();
+    match finish_distributions(store, &commands, turns, &mut continue_within_limit) {
         Ok(failed) => failed.iter().filter(|failure| failure.is_permanent()).for_each(warn_of_unfinished),
         Err(cause) => log::warn!(cause:%; "cannot continue unfinished distributions"),
     }

@@ -25,12 +25,16 @@ pub(super) struct Upkeep {
     verification: Option<DailyVerification>,
 }
 
-/// The deletion of records past their retention, and when it last ran.
+/// The creation of partitions for events, the deletion of records past their retention, and when each is due.
 struct Pruning {
     store: Arc<dyn Store>,
     retention: Retention,
     last_prune: Option<Instant>,
     last_full_prune: Option<Instant>,
+    /// When partitions are created next.
+    partitions_due_at: Instant,
+    /// How long to wait if that fails.
+    partitions_retry_wait: Duration,
 }
 
 impl Upkeep {
@@ -56,6 +60,8 @@ impl Upkeep {
             retention: settings.retention,
             last_prune: None,
             last_full_prune: None,
+            partitions_due_at: Instant::now(),
+            partitions_retry_wait: PRUNE_INTERVAL,
         };
         Self { pruning, verification }
     }
@@ -80,8 +86,36 @@ impl Pruning {
         }
     }
 
+    /// Creates partitions for future events once a day. A failed attempt may have made all other transactions wait, so
+    /// the waits between attempts grow from ten minutes to a day.
+    fn create_partitions_if_due(&mut self) {
+        if Instant::now() < self.partitions_due_at {
+            return;
+        }
+        let created =
+            retention::create_event_partitions(self.store.as_ref(), &self.retention, SystemClock.now());
+        let wait = match created {
+            Ok(partitions) => {
+                if partitions > 0 {
+                    log::info!(partitions; "created partitions for future events");
+                }
+                self.partitions_retry_wait = PRUNE_INTERVAL;
+                FULL_PRUNE_INTERVAL
+            }
+            Err(cause) => {
+                log::warn!(cause:%; "cannot create partitions for future events, retrying");
+                let doubled = (self.partitions_retry_wait * 2).min(FULL_PRUNE_INTERVAL);
+                std::mem::replace(&mut self.partitions_retry_wait, doubled)
+            }
+        };
+        self.partitions_due_at = Instant::now() + wait;
+    }
+
     /// Deletes expired idempotency records and, once a day, all records past their retention.
     fn prune_expired(&mut self) {
+        // Before the deletion, which may take long: meanwhile events without a partition would be stored in the default
+        // one.
+        self.create_partitions_if_due();
         let store = self.store.as_ref();
         if self.last_full_prune.is_some_and(|at| at.elapsed() < FULL_PRUNE_INTERVAL) {
             if let Err(cause) = retention::prune_idempotency_records(store, SystemClock.now()) {
@@ -89,19 +123,11 @@ impl Pruning {
             }
             return;
         }
-        // Before the deletion, which may take long: meanwhile events without a partition would be stored in the default
-        // one.
-        let created = retention::create_event_partitions(store, &self.retention, SystemClock.now());
-        match &created {
-            Ok(0) => {}
-            Ok(partitions) => log::info!(partitions; "created partitions for future events"),
-            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events, retrying"),
-        }
         let requester = &Requester { reference: Some("retention".to_owned()), ..Requester::OPERATOR };
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
         match retention::prune(store, &self.retention, &context) {
             Ok(record) => {
-                self.last_full_prune = created.is_ok().then(Instant::now);
+                self.last_full_prune = Some(Instant::now());
                 let deleted = record.deleted;
                 if !deleted.is_empty() {
                     let longest_step_ms =
@@ -146,17 +172,27 @@ mod tests {
     }
 
     #[test]
-    fn upkeep_is_repeated_if_partitions_cannot_be_created() {
+    fn partitions_that_cannot_be_created_are_created_later() {
         let Some(database) = postgres_if_covered() else { return };
         database.execute_sql("", DROP_PARTITIONS_SQL);
         let opened = open_database(&database);
-        let mut upkeep = create_upkeep(&opened, "off");
+        let mut pruning = create_upkeep(&opened, "off").pruning;
+        let count_partitions = || database.count_rows("pg_inherits WHERE inhparent = 'events'::regclass");
         let reader = database.begin_and_execute("LOCK TABLE events IN ACCESS SHARE MODE");
-        upkeep.pruning.prune_expired();
-        assert!(upkeep.pruning.last_full_prune.is_none());
+        let mut waits = Vec::new();
+        for _attempt in 0..9 {
+            pruning.partitions_due_at = Instant::now();
+            pruning.create_partitions_if_due();
+            waits.push(pruning.partitions_due_at.duration_since(Instant::now()).as_secs().div_ceil(60));
+        }
+        assert_eq!(waits, [10, 20, 40, 80, 160, 320, 640, 1_280, 1_440], "minutes");
         drop(reader);
-        upkeep.pruning.prune_expired();
-        assert!(upkeep.pruning.last_full_prune.is_some());
+        pruning.prune_expired();
+        assert_eq!(count_partitions(), 1, "not before it is due");
+        pruning.partitions_due_at = Instant::now();
+        pruning.prune_expired();
+        assert!(count_partitions() > 1);
+        assert_eq!(pruning.partitions_retry_wait, PRUNE_INTERVAL);
     }
 
     #[test]

@@ -5,19 +5,16 @@ use std::thread::sleep; // tidy: waits for transactions of other processes
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use guerdon_domain::ports::{Clock, LedgerEnd, ReadTx, Seal, Store, StoreError, StoreExt, Timestamp};
+use guerdon_domain::ports::{Clock, ReadTx, Seal, Store, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::{SealOutcome, seal_until};
 
 use super::pacer::AdaptivePacer;
-use crate::platform::SystemClock;
 
 const ATTEMPTS_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// The number of new positions in the journal or the audit log from which a seal is written immediately. With fewer, a
-/// service with little traffic would write a seal for every few entries, and each is verified every day for as long as
-/// the ledger exists.
-const POSITIONS_MIN: i64 = 1_000;
-/// The age of the latest seal from which a seal is written for fewer entries.
+/// At least this many new entries are sealed at the next opportunity. Fewer wait until the latest seal is
+/// [`SEAL_AGE_MIN`] old, because each seal is verified every day for as long as the ledger exists.
+const ENTRIES_MIN: i64 = 1_000;
 const SEAL_AGE_MIN: Duration = Duration::from_secs(60);
 /// How often the head is logged. A copy of the log can later prove that the ledger is unchanged up to the logged head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,9 +22,8 @@ const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 /// The background job that seals journal and audit entries.
 pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
     pacer: AdaptivePacer,
-    /// The end of the ledger when this process last sealed.
-    sealed_end: Option<LedgerEnd>,
     logged_at: Option<Instant>,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts (a log throttle
     /// would repeat it at intervals).
@@ -35,8 +31,8 @@ pub(crate) struct SealingTask {
 }
 
 impl SealingTask {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, pacer: new_pacer(), sealed_end: None, logged_at: None, has_failed: false }
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, pacer: new_pacer(), logged_at: None, has_failed: false }
     }
 
     /// Seals new entries, and logs the head once a day. A failure is logged only once until sealing succeeds again.
@@ -60,16 +56,15 @@ impl SealingTask {
         let (end, latest) = store.read_snapshot(|reads| -> Result<_, StoreError> {
             Ok((reads.ledger_end()?, reads.last_seal()?))
         })?;
-        let now = SystemClock.now();
+        let now = self.clock.now();
         let is_recent = latest.is_some_and(|seal| {
             // A seal from the future was written before the clock was set back.
             (seal.created_at..seal.created_at + SEAL_AGE_MIN).contains(&now)
         });
-        if is_recent && self.sealed_end.is_some_and(|sealed| count_between(sealed, end) < POSITIONS_MIN) {
+        if is_recent && !store.read_snapshot(|reads| has_many_unsealed_entries(reads, now))? {
             return Ok(());
         }
         seal_until(store, end, now, &mut self.pacer)?;
-        self.sealed_end = Some(end);
         Ok(())
     }
 
@@ -87,9 +82,10 @@ impl SealingTask {
     }
 }
 
-/// The number of positions between two ends of the ledger. A position of PostgreSQL may have several entries, or none.
-fn count_between(start: LedgerEnd, end: LedgerEnd) -> i64 {
-    end.journal.saturating_sub(start.journal).max(end.audit_log.saturating_sub(start.audit_log))
+/// Whether at least [`ENTRIES_MIN`] journal entries, or as many audit entries, can be sealed.
+fn has_many_unsealed_entries(reads: &mut dyn ReadTx, now: Timestamp) -> Result<bool, StoreError> {
+    let next = reads.next_seal(now, ENTRIES_MIN)?;
+    Ok(next.is_some_and(|seal| seal.journal_entries.count.max(seal.audit_entries.count) >= ENTRIES_MIN))
 }
 
 /// Seals all entries that are committed now, and returns the latest seal; `None` if there is nothing to seal. Waits up
@@ -165,35 +161,67 @@ mod tests {
     use guerdon_domain::audit_log::Action;
     use guerdon_domain::journal::Requester;
     use guerdon_domain::ports::{Context, Tx};
+    use guerdon_persistence::testing::create_databases;
+    use guerdon_persistence::{Access, DatabaseUrl, open_with_notifiers};
     use guerdon_webhook_dispatcher::Bodies;
 
     use super::*;
     use crate::platform::SystemIds;
-    use crate::unreliable_store::UnreliableStore;
+    use crate::test_clock::TestClock;
+
+    const SEAL_TIMEOUT: Duration = Duration::from_secs(30);
 
     #[test]
     fn few_entries_wait_until_the_latest_seal_is_old() {
-        let (store, _commands) = UnreliableStore::create();
-        let requester = &Requester::OPERATOR;
-        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
-        let add_entries = |count: i64| {
-            let entries = (0..count).map(|_| context.new_audit_entry(Action::ProviderChanged));
-            let entries: Vec<_> = entries.collect();
-            let add_all = |tx: &mut dyn Tx| entries.iter().try_for_each(|entry| tx.record_audit_entry(entry));
-            store.transaction(add_all).unwrap();
-        };
-        let count_seals = || {
-            let latest = store.read_snapshot(|reads| reads.last_seal()).unwrap();
-            latest.map_or(0, |seal| seal.sequence)
-        };
-        let mut task = SealingTask::new(Arc::<UnreliableStore>::clone(&store));
-        for (new_entries, seals) in [(1, 1), (1, 1), (POSITIONS_MIN - 2, 1), (1, 2), (1, 2)] {
-            add_entries(new_entries);
-            task.seal_and_log();
-            assert_eq!(count_seals(), seals, "after {new_entries} more");
+        for database in create_databases() {
+            let url = DatabaseUrl::parse(&database.url).unwrap();
+            let store = open_with_notifiers(&url, Access::Command, Default::default()).unwrap().background;
+            let clock = Arc::new(TestClock::default());
+            clock.set(Timestamp::from_unix_micros(1_800_000_000_000_000).unwrap());
+            let new_task = || SealingTask::new(Arc::clone(&store), Arc::<TestClock>::clone(&clock));
+            let mut task = new_task();
+            let add_entries = |count: i64| {
+                let requester = &Requester::OPERATOR;
+                let context = Context { clock: &*clock, ids: &SystemIds, bodies: &Bodies, requester };
+                let entries = (0..count).map(|_| context.new_audit_entry(Action::ProviderChanged));
+                let entries: Vec<_> = entries.collect();
+                let add_all =
+                    |tx: &mut dyn Tx| entries.iter().try_for_each(|entry| tx.record_audit_entry(entry));
+                store.transaction(add_all).unwrap();
+            };
+            let count_seals = || {
+                let latest = store.read_snapshot(|reads| reads.last_seal()).unwrap();
+                latest.map_or(0, |seal| seal.sequence)
+            };
+            // On PostgreSQL, a transaction of another test that is just beginning can delay a seal.
+            let assert_sealed = |task: &mut SealingTask, why: &str| {
+                let (before, start) = (count_seals(), Instant::now());
+                while count_seals() == before && start.elapsed() < SEAL_TIMEOUT {
+                    task.seal_and_log();
+                }
+                assert_eq!(count_seals(), before + 1, "{why}");
+            };
+            let assert_not_sealed = |task: &mut SealingTask| {
+                let before = count_seals();
+                task.seal_and_log();
+                assert_eq!(count_seals(), before);
+            };
+            add_entries(1);
+            assert_sealed(&mut task, "the first seal");
+            for few in [1, ENTRIES_MIN - 2] {
+                add_entries(few);
+                assert_not_sealed(&mut task);
+            }
+            add_entries(1);
+            assert_sealed(&mut new_task(), "together many, for another instance as well");
+            add_entries(1);
+            assert_not_sealed(&mut task);
+            clock.set(clock.now() + SEAL_AGE_MIN);
+            assert_sealed(&mut task, "the latest seal is old");
+            add_entries(1);
+            assert_not_sealed(&mut task);
+            clock.set(clock.now() - SEAL_AGE_MIN * 2);
+            assert_sealed(&mut task, "the clock was set back");
         }
-        let mut after_a_restart = SealingTask::new(Arc::<UnreliableStore>::clone(&store));
-        after_a_restart.seal_and_log();
-        assert_eq!(count_seals(), 3);
     }
 }

@@ -147,7 +147,7 @@ pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the usual notation of an id, or an email in lower case. Emails that differ only in case are equal.
+/// Returns the canonical form of an id or email for the hash of a request: emails that differ only in case are equal.
 pub(crate) fn normalize_id_or_email(text: &str) -> String {
     Uuid::try_parse(text).map_or_else(|_email| text.to_lowercase(), |id| id.to_string())
 }

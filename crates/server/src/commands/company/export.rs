@@ -171,12 +171,17 @@ fn wait_for_distributions_of_others(
 ) -> Result<(), CommandError> {
     let is_of_another =
         |owner: &Option<(CompanyId, ProviderId)>| owner.is_some_and(|(company, _provider)| company != id);
+    let is_delayed = |store: &dyn Store| {
+        let unfinished = store.read_snapshot(|reads| reads.unfinished_distributions())?;
+        Ok::<_, StoreError>(unfinished.distributions.iter().any(|(_id, owner)| is_of_another(owner)))
+    };
+    let end = environment.store.read_snapshot(|reads| reads.ledger_end())?;
     retry_until_sealable(environment.store.as_ref(), |store| {
-        store.read_snapshot(|reads| {
-            let unfinished = reads.unfinished_distributions()?;
-            let is_delayed = unfinished.distributions.iter().any(|(_id, owner)| is_of_another(owner));
-            Ok(!is_delayed || reads.is_company_sealed(id)?)
-        })
+        if !is_delayed(store)? {
+            return Ok(true);
+        }
+        seal_until(store, end, SystemClock.now(), &mut new_pacer())?;
+        store.read_snapshot(|reads| reads.is_company_sealed(id))
     })
 }
 

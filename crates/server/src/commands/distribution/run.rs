@@ -6,7 +6,7 @@ use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::companies::Company;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::scheduler::{PausedDistributions, finish_distributions};
+use guerdon_domain::scheduler::{DistributionTurns, finish_distributions};
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -61,18 +61,23 @@ impl RunnableCommand for Run {
             Some(output) => output,
             None => self.distribute(environment, company, &request)?,
         };
-        // This also runs after a retry, because an earlier run with this key may have ended between two steps.
-        let mut paid = |users| {
-            environment.progress.advance_by(users);
-            ControlFlow::Continue(())
-        };
         let CommandEnvironment { store, commands, .. } = environment;
-        let is_unfinished = store.read_snapshot(|reads| reads.has_unfinished_distribution(id));
-        if !is_unfinished.map_err(|cause| unfinished_error(&cause))? {
+        let is_unfinished = || store.read_snapshot(|reads| reads.has_unfinished_distribution(id));
+        // This also follows a retry, because an earlier run with this key may have ended between two steps.
+        if !is_unfinished().map_err(|cause| unfinished_error(&cause))? {
             return Ok(output);
         }
+        // Distributions of other companies may take much longer; `serve` finishes them.
+        let mut paid = |users| {
+            environment.progress.advance_by(users);
+            if matches!(is_unfinished(), Ok(false)) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
         let finished =
-            finish_distributions(store.as_ref(), commands, &mut PausedDistributions::default(), &mut paid);
+            finish_distributions(store.as_ref(), commands, &mut DistributionTurns::default(), &mut paid);
         let failed = finished.map_err(|cause| unfinished_error(&cause))?;
         let own = failed.iter().find(|failure| failure.company == Some(id));
         own.map_or(Ok(output), |failure| Err(unfinished_error(&failure.reason)))
@@ -84,7 +89,7 @@ impl RunnableCommand for Run {
 }
 
 impl Run {
-    /// Distributes the points, and pays the receivers of the first step.
+    /// Debits the reserve. Pays the users at once if they are at most 1,000; otherwise they are paid in later steps.
     fn distribute(
         &self,
         environment: &CommandEnvironment,

@@ -1,6 +1,6 @@
 //! When the daily verification runs, on both databases, with a clock that the test sets.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use guerdon_domain::audit::AuditPart;
 use guerdon_domain::journal::Requester;
@@ -15,25 +15,12 @@ use uuid::Uuid;
 use super::*;
 use crate::platform::SystemIds;
 use crate::settings::{MasterKey, Settings};
+use crate::test_clock::TestClock;
 
 /// 2026-11-24, 02:00 UTC.
 const START: &str = "2026-11-24T02:00:00Z";
 const HOUR: Span = Span::HOUR;
 const DAY: Span = Span::DAY;
-
-struct TestClock(AtomicI64);
-
-impl TestClock {
-    fn set(&self, at: Timestamp) {
-        self.0.store(at.unix_micros(), Ordering::Relaxed);
-    }
-}
-
-impl Clock for TestClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_micros(self.0.load(Ordering::Relaxed)).unwrap()
-    }
-}
 
 /// Two processes on one database.
 struct Setup {
@@ -47,7 +34,8 @@ fn on_each_database(test: impl Fn(&Setup)) {
     for database in create_databases() {
         let url = DatabaseUrl::parse(&database.url).unwrap();
         let opened = open_with_notifiers(&url, Access::Command, Notifiers::default());
-        let clock = Arc::new(TestClock(AtomicI64::new(start().unix_micros())));
+        let clock = Arc::new(TestClock::default());
+        clock.set(start());
         test(&Setup { _database: database, opened: opened.unwrap(), clock, is_stopping: Arc::default() });
     }
 }
