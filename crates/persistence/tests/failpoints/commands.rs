@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use guerdon_persistence::testing::{Failpoint, Fault, InjectedError, Place, clear_all, inject};
 
-use super::child::{received_task, run_passing_child};
+use super::child::{find_report, received_task, run_passing_child};
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
-use super::{Template, count_hits, failpoints_at, survivable_faults};
+use super::{Template, count_hits, covers_all_statements, failpoints_at, survivable_faults};
 use crate::support::{LedgerFixture, create_database};
 
 pub const PLACES_ON_SQLITE: [Place; 2] = [Place::Command, Place::CommandOnSqlite];
@@ -78,17 +78,43 @@ fn check_failpoint(failpoint: &Failpoint, template: &TemplateWithUsers) -> usize
     cases
 }
 
-/// Injects an error at the first statement, then at the second, and so on, until a run has fewer statements. Returns
-/// the number of statements.
-fn check_each_statement(template: &TemplateWithUsers) -> usize {
+/// The faults at statements, and how many commands are executed together.
+const STATEMENT_FAULTS: [(FaultAfter, Size); 4] = [
+    (fail_after, Size::OneCommand),
+    (panic_after, Size::OneCommand),
+    (fail_after, Size::FullBatch),
+    (panic_after, Size::FullBatch),
+];
+/// A test run injects an error at each statement of one command at a time. The other faults occur at every statement
+/// whose number is a multiple of this. If a run covers all statements, it also has commands of all kinds.
+const OTHER_FAULTS_PERIOD: usize = 7;
+
+/// A fault at the statement after a number of others.
+type FaultAfter = fn(usize) -> Fault;
+
+pub fn fail_after(passes: usize) -> Fault {
+    Fault::FailsAfter { passes, error: InjectedError::Broken }
+}
+
+pub fn panic_after(passes: usize) -> Fault {
+    Fault::PanicsAfter { passes }
+}
+
+/// Injects a fault at the first statement, then at the statement that is `period` later, and so on, until a run has
+/// fewer statements. Returns the number of faults.
+fn check_statements(
+    template: &TemplateWithUsers,
+    (fault_after, size): (FaultAfter, Size),
+    period: usize,
+) -> usize {
     let (fixture, users) = template.open_copy();
+    let mix = if covers_all_statements() { Mix::EachKind } else { Mix::Few };
     let check = |passes: usize| {
         let tag = format!("statement-{passes}");
         let users = users.with_unchanged_objects(&fixture, &tag);
-        let fault = Fault::FailsAfter { passes, error: InjectedError::Broken };
-        check_fault((&fixture, &users, &tag), "unit.query", fault, (Size::OneCommand, Mix::Few))
+        check_fault((&fixture, &users, &tag), "unit.query", fault_after(passes), (size, mix))
     };
-    (0..).take_while(|passes| check(*passes)).count()
+    (0..).step_by(period).take_while(|passes| check(*passes)).count()
 }
 
 #[test]
@@ -99,15 +125,19 @@ fn child_checks_errors_and_panics_of_commands() {
     let failpoints = failpoints_at(&places);
     let template = TemplateWithUsers::create(is_embedded);
     let cases: usize = failpoints.iter().map(|failpoint| check_failpoint(failpoint, &template)).sum();
-    let statements = check_each_statement(&template);
-    assert!(statements > 50, "{statements}");
-    println!("{} failpoints, {cases} cases, {statements} statements", failpoints.len());
+    let period = |number: usize| if number == 0 || covers_all_statements() { 1 } else { OTHER_FAULTS_PERIOD };
+    let faults = (0..).zip(STATEMENT_FAULTS);
+    let faults: Vec<usize> =
+        faults.map(|(number, kind)| check_statements(&template, kind, period(number))).collect();
+    assert!(faults[0] > 50 && faults.iter().all(|count| *count > 0), "{faults:?}");
+    println!("{} failpoints, {cases} cases, {faults:?} faults at statements", failpoints.len());
 }
 
 #[test]
 fn an_error_or_panic_at_any_step_of_a_command_loses_and_duplicates_nothing() {
     for database in super::databases() {
         let test = "failpoints::commands::child_checks_errors_and_panics_of_commands";
-        run_passing_child(test, &[("database", database)]);
+        let printed = run_passing_child(test, &[("database", database)]);
+        println!("{database}: {}", find_report(&printed, "faults at"));
     }
 }

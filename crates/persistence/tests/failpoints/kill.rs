@@ -9,20 +9,23 @@ use std::path::Path;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_persistence::testing::{Failpoint, Fault, TestDatabase, inject};
 
-use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
+use super::child::{kill_this_process, received_task, run_child_that_may_be_killed, run_passing_child};
 use super::commands::{PLACES_ON_POSTGRES, PLACES_ON_SQLITE};
-use super::failpoints_at;
 use super::run::{Acknowledged, Run};
 use super::test_command::{Mix, Size, Users};
+use super::{covers_all_statements, failpoints_at};
 use crate::support::{FixtureIds, LedgerFixture, create_database};
 
 /// The test that the child processes run.
 const CHILD: &str = "failpoints::kill::child_is_killed_while_it_executes_commands";
 
-/// How many passes of a statement precede the kill.
+/// The failpoint that every statement of a command passes.
+const STATEMENT: &str = "unit.query";
+
+/// How many passes of a failpoint precede the kill.
 fn passes_before_kill(failpoint: &Failpoint) -> &'static [usize] {
     match failpoint.name {
-        "unit.query" => &[0, 3, 6, 9],
+        STATEMENT => &[0, 7, 21, 35],
         "sqlite.insert.recognitions" | "sqlite.insert.transfers" | "sqlite.update.accounts" => &[0, 2],
         _ => &[0],
     }
@@ -92,42 +95,82 @@ fn child_is_killed_while_it_executes_commands() {
     let passes = task["passes"].parse().unwrap();
     let start = || inject(failpoint, Fault::Kills { passes, kill: kill_this_process }).unwrap();
     run.execute(&start, &mut |key, body| append_line(&journal, &format!("{key}={body}")));
-    panic!("{failpoint} was not passed");
+    // The process was not killed: it has at most `passes` passes.
+}
+
+/// Processes that use one database one after the other. Each is killed.
+struct KilledProcesses {
+    /// The task of each process: the database and the users.
+    common: Vec<(&'static str, String)>,
+    generation: usize,
+    _database: TestDatabase,
+    _folder: tempfile::TempDir,
+}
+
+impl KilledProcesses {
+    fn new(is_embedded: bool) -> Self {
+        let fixture = LedgerFixture::new(create_database(is_embedded));
+        let ids = ids_to_text(&fixture.fixture_ids());
+        let users = Users::create(&fixture, "all").to_text();
+        let database = fixture.close();
+        let folder = tempfile::tempdir().unwrap();
+        let folder_name = folder.path().to_str().unwrap().to_owned();
+        let common =
+            vec![("url", database.url.clone()), ("ids", ids), ("users", users), ("folder", folder_name)];
+        Self { common, generation: 0, _database: database, _folder: folder }
+    }
+
+    /// Runs the next process, which checks the previous one.
+    fn run_next<T>(&mut self, more: &[(&str, &str)], run: impl FnOnce(&[(&str, &str)]) -> T) -> T {
+        let (previous, number) = (self.generation.to_string(), (self.generation + 1).to_string());
+        let mut task: Vec<(&str, &str)> =
+            self.common.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        task.push(("generation", &number));
+        task.extend(more);
+        if self.generation > 0 {
+            task.push(("previous", &previous));
+        }
+        self.generation += 1;
+        run(&task)
+    }
+
+    /// Kills a process after a number of passes of a failpoint. Returns whether it passed the failpoint more often.
+    fn kill(&mut self, failpoint: &str, size: Size, passes: usize) -> bool {
+        let (size, passes) = (format!("{size:?}"), passes.to_string());
+        let more = [("failpoint", failpoint), ("size", &*size), ("passes", &*passes)];
+        let (is_killed, _printed) = self.run_next(&more, |task| run_child_that_may_be_killed(CHILD, task));
+        is_killed
+    }
+
+    fn check_last(mut self) {
+        self.run_next(&[], |task| run_passing_child(CHILD, task));
+    }
 }
 
 /// Kills a process at each failpoint. Returns the number of kills.
 fn kill_at_each_failpoint(is_embedded: bool) -> usize {
-    let fixture = LedgerFixture::new(create_database(is_embedded));
-    let ids = ids_to_text(&fixture.fixture_ids());
-    let users = Users::create(&fixture, "all").to_text();
-    let database = fixture.close();
-    let folder = tempfile::tempdir().unwrap();
-    let folder_name = folder.path().to_str().unwrap();
-    let common = [("url", database.url.as_str()), ("ids", &ids), ("users", &users), ("folder", folder_name)];
+    let mut processes = KilledProcesses::new(is_embedded);
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };
-    let mut generation = 0;
+    let mut kills = 0;
     for failpoint in failpoints_at(&places) {
-        for (size, passes) in Size::ALL
-            .into_iter()
-            .flat_map(|size| passes_before_kill(failpoint).iter().map(move |passes| (size, passes)))
-        {
-            let (previous, number) = (generation.to_string(), (generation + 1).to_string());
-            let (size, passes) = (format!("{size:?}"), passes.to_string());
-            let mut task = common.to_vec();
-            task.extend([("generation", number.as_str()), ("failpoint", failpoint.name)]);
-            task.extend([("size", size.as_str()), ("passes", &passes)]);
-            if generation > 0 {
-                task.push(("previous", &previous));
+        for size in Size::ALL {
+            for passes in passes_before_kill(failpoint) {
+                assert!(processes.kill(failpoint.name, size, *passes), "{} was not passed", failpoint.name);
+                kills += 1;
             }
-            run_killed_child(CHILD, &task);
-            generation += 1;
         }
     }
-    let (previous, number) = (generation.to_string(), (generation + 1).to_string());
-    let mut task = common.to_vec();
-    task.extend([("generation", number.as_str()), ("previous", &previous)]);
-    run_passing_child(CHILD, &task);
-    generation
+    processes.check_last();
+    kills
+}
+
+/// Kills a process at the first statement, another at the second, and so on, until one has fewer statements. Returns
+/// the number of kills.
+fn kill_at_each_statement(is_embedded: bool, size: Size) -> usize {
+    let mut processes = KilledProcesses::new(is_embedded);
+    let kills = (0..).take_while(|passes| processes.kill(STATEMENT, size, *passes)).count();
+    processes.check_last();
+    kills
 }
 
 #[test]
@@ -136,5 +179,9 @@ fn a_kill_at_any_step_of_a_command_loses_and_duplicates_nothing() {
         let kills = kill_at_each_failpoint(database == "sqlite");
         assert!(kills > 0, "{database}");
         println!("{kills} kills on {database}");
+        if covers_all_statements() {
+            let kills = Size::ALL.map(|size| kill_at_each_statement(database == "sqlite", size));
+            println!("{kills:?} kills at statements on {database}");
+        }
     }
 }

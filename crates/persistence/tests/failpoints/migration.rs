@@ -8,8 +8,12 @@ use guerdon_persistence::testing::{
 };
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 
-use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
-use super::{catch_failure, count_hits, failpoints_at, survivable_faults};
+use super::child::{
+    find_report, kill_this_process, received_task, run_child_that_may_be_killed, run_killed_child,
+    run_passing_child,
+};
+use super::commands::{fail_after, panic_after};
+use super::{catch_failure, count_hits, covers_all_statements, failpoints_at, survivable_faults};
 use crate::support::create_database;
 
 /// The test that the killed child processes run.
@@ -101,13 +105,18 @@ fn check_steps(is_embedded: bool) -> usize {
     cases
 }
 
-/// Injects an error at each statement of the program's migrations, one statement per run. Returns the number
-/// of statements.
-fn check_each_statement(failpoint: &str, is_embedded: bool) -> usize {
+/// The failpoint that every step or statement of the program's migrations passes.
+fn statement_failpoint(is_embedded: bool) -> &'static str {
+    if is_embedded { "sqlite.migrate.step" } else { "postgres.migrate.statement" }
+}
+
+/// Injects a fault at each statement of the program's migrations, one statement per run. Returns the number of
+/// statements.
+fn check_each_statement(is_embedded: bool, fault_after: fn(usize) -> Fault) -> usize {
     let database = empty(is_embedded);
     let url = database.database_url();
     let fails = |passes: usize| {
-        inject(failpoint, Fault::FailsAfter { passes, error: InjectedError::Broken }).unwrap();
+        inject(statement_failpoint(is_embedded), fault_after(passes)).unwrap();
         let is_done = catch_failure(|| migrate(&url)).is_some();
         clear_all();
         !is_done
@@ -122,16 +131,19 @@ fn child_checks_errors_and_panics_of_migrations() {
     let Some(task) = received_task() else { return };
     let is_embedded = task["database"] == "sqlite";
     let cases = check_steps(is_embedded);
-    let failpoint = if is_embedded { "sqlite.migrate.step" } else { "postgres.migrate.statement" };
-    let statements = check_each_statement(failpoint, is_embedded);
+    let statements = check_each_statement(is_embedded, fail_after);
     println!("{cases} cases, {statements} statements");
+    if covers_all_statements() {
+        assert_eq!(check_each_statement(is_embedded, panic_after), statements);
+    }
 }
 
 #[test]
 fn an_error_or_panic_at_any_step_of_a_migration_can_be_retried() {
     for database in super::databases() {
         let test = "failpoints::migration::child_checks_errors_and_panics_of_migrations";
-        run_passing_child(test, &[("database", database)]);
+        let printed = run_passing_child(test, &[("database", database)]);
+        println!("{database}: {}", find_report(&printed, " cases, "));
     }
 }
 
@@ -146,7 +158,19 @@ fn child_is_killed_while_it_migrates() {
     } else {
         migrate(&database.database_url()).unwrap();
     }
-    panic!("not killed");
+    // The process was not killed: it has at most `passes` passes.
+}
+
+/// Kills a process after a number of passes of a failpoint in the program's migrations, which are then run again.
+/// Returns whether it passed the failpoint more often.
+fn check_kill(is_embedded: bool, failpoint: &str, passes: usize) -> bool {
+    let (database, passes) = (empty(is_embedded), passes.to_string());
+    let task =
+        [("url", &*database.url), ("failpoint", failpoint), ("passes", &*passes), ("migrations", "all")];
+    let (is_killed, _printed) = run_child_that_may_be_killed(KILLED_CHILD, &task);
+    migrate(&database.database_url()).unwrap();
+    assert_complete_schema(&database);
+    is_killed
 }
 
 #[test]
@@ -166,18 +190,14 @@ fn a_kill_at_any_step_of_a_migration_can_be_retried() {
                 assert_eq!(database.count_rows(COMPLETE), 4, "{} after {passes} passes", failpoint.name);
             }
         }
-        let kills = if is_embedded {
-            &[("sqlite.migrate.step", "0")][..]
+        let statement = statement_failpoint(is_embedded);
+        let selection = if is_embedded { &[0][..] } else { &[0, 7, 50] };
+        if covers_all_statements() {
+            let kills = (0..).take_while(|passes| check_kill(is_embedded, statement, *passes)).count();
+            println!("{kills} kills at statements on {kind}");
         } else {
-            let statement = "postgres.migrate.statement";
-            &[(statement, "0"), (statement, "7"), (statement, "50"), ("postgres.migrate.partitions", "0")][..]
-        };
-        for (failpoint, passes) in kills {
-            let database = empty(is_embedded);
-            let task = [("url", database.url.as_str()), ("failpoint", failpoint), ("passes", passes)];
-            run_killed_child(KILLED_CHILD, &[&task[..], &[("migrations", "all")]].concat());
-            migrate(&database.database_url()).unwrap();
-            assert_complete_schema(&database);
+            assert!(selection.iter().all(|passes| check_kill(is_embedded, statement, *passes)));
         }
+        assert!(is_embedded || check_kill(is_embedded, "postgres.migrate.partitions", 0));
     }
 }

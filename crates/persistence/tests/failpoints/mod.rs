@@ -2,6 +2,10 @@
 //!
 //! Failpoints are global to a process, so the cases run in child processes: this test program, started again with one
 //! test and a task in its environment.
+//!
+//! A test run covers each failpoint, and a selection of the statements that pass `unit.query` or a failpoint of the
+//! migrations. `FAILPOINT_STATEMENTS=all` covers all statements: an error, a panic and a kill at each of them, with one
+//! command at a time and with a full batch.
 
 #![expect(clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -55,6 +59,16 @@ fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
         faults.push(Fault::FailsAfter { passes: 0, error: InjectedError::Busy });
     }
     faults
+}
+
+/// Whether this run covers all statements instead of a selection.
+fn covers_all_statements() -> bool {
+    let selected = std::env::var("FAILPOINT_STATEMENTS").ok();
+    assert!(
+        selected.as_deref().is_none_or(|statements| statements == "all"),
+        "{selected:?}: the value is `all`"
+    );
+    selected.is_some()
 }
 
 /// How often a failpoint was passed since the process started.

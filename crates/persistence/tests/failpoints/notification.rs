@@ -15,8 +15,11 @@ use crate::deliveries::{claim_of_mails, current_time, lease_id, queue_mails};
 use crate::support::{LedgerFixture, create_database};
 
 const LEASE: Duration = Duration::from_secs(120);
-/// The number of emails that are claimed together.
-const BATCH: u64 = 16;
+/// The numbers of emails that are claimed together.
+const COUNTS: [u64; 2] = [1, 16];
+/// The maximum of these numbers.
+const COUNT_MAX: u64 = COUNTS[1];
+
 /// The failpoints that claims and settlements pass.
 fn notification_failpoints(is_embedded: bool) -> impl Iterator<Item = &'static Failpoint> {
     let commit = if is_embedded { "sqlite.commit" } else { "postgres.commit" };
@@ -27,7 +30,7 @@ fn notification_failpoints(is_embedded: bool) -> impl Iterator<Item = &'static F
 
 fn try_claim(fixture: &LedgerFixture, lease: u64) -> Result<Vec<Uuid>, StoreError> {
     let now = current_time(fixture);
-    let claim = claim_of_mails(now, now + LEASE, lease, BATCH.try_into().unwrap());
+    let claim = claim_of_mails(now, now + LEASE, lease, COUNT_MAX.try_into().unwrap());
     let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim))?;
     let mails = claimed.map(|claimed| claimed.notifications).unwrap_or_default();
     Ok(mails.iter().map(|mail| mail.id).collect())
@@ -39,8 +42,8 @@ fn try_settle(fixture: &LedgerFixture, mail: Uuid, lease: u64) -> Result<(), Sto
 }
 
 /// Claims and settles new emails while a fault is injected, and then again without.
-fn check_fault(fixture: &LedgerFixture, case: u64, failpoint: &str, fault: Fault) {
-    let numbers = case * BATCH..=case * BATCH + BATCH - 1;
+fn check_fault(fixture: &LedgerFixture, case: u64, count: u64, (failpoint, fault): (&str, Fault)) {
+    let numbers = case * COUNT_MAX..=case * COUNT_MAX + count - 1;
     queue_mails(fixture, numbers.clone(), current_time(fixture));
     let queued: BTreeSet<Uuid> = numbers.map(lease_id).collect();
     let is_committed = failpoint.ends_with(".committed");
@@ -67,7 +70,7 @@ fn check_fault(fixture: &LedgerFixture, case: u64, failpoint: &str, fault: Fault
     let count_sent = || count_rows(fixture, "notifications WHERE state = 2");
     let sent_before = count_sent();
     if lease == second_lease {
-        try_settle(fixture, lease_id(case * BATCH), first_lease).unwrap();
+        try_settle(fixture, lease_id(case * COUNT_MAX), first_lease).unwrap();
         assert_eq!(count_sent(), sent_before, "{failpoint}: settled under a lease that has ended");
     }
     inject(failpoint, fault).unwrap();
@@ -90,8 +93,10 @@ fn child_checks_errors_and_panics_of_notifications() {
     let mut case = 0;
     for failpoint in notification_failpoints(is_embedded) {
         for fault in survivable_faults(failpoint) {
-            case += 1;
-            check_fault(&fixture, case, failpoint.name, fault);
+            for count in COUNTS {
+                case += 1;
+                check_fault(&fixture, case, count, (failpoint.name, fault));
+            }
         }
     }
     println!("{case} cases");
@@ -120,9 +125,9 @@ fn child_is_killed_while_it_settles_mail() {
 
 /// Kills a process at a failpoint that it has already passed `passes` times. After the lease has expired, another
 /// process sends the remaining emails.
-fn check_kill(is_embedded: bool, failpoint: &Failpoint, passes: usize, generation: u32) {
+fn check_kill(is_embedded: bool, (failpoint, passes): (&Failpoint, usize), count: u64, generation: u32) {
     let fixture = LedgerFixture::new(create_database(is_embedded));
-    queue_mails(&fixture, 1..=BATCH, current_time(&fixture));
+    queue_mails(&fixture, 1..=count, current_time(&fixture));
     let ids = ids_to_text(&fixture.fixture_ids());
     let database = fixture.close();
     let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
@@ -131,7 +136,7 @@ fn check_kill(is_embedded: bool, failpoint: &Failpoint, passes: usize, generatio
     let task = [&task[..], &[("failpoint", failpoint.name), ("passes", &passes_text)]].concat();
     run_killed_child("failpoints::notification::child_is_killed_while_it_settles_mail", &task);
     let reopened = open_fixture(&database.url, &ids, &of_parent);
-    let all = usize::try_from(BATCH).unwrap();
+    let all = usize::try_from(count).unwrap();
     let is_claimed =
         failpoint.name == "notification.settle" || failpoint.name.ends_with(".committed") || passes > 0;
     let claimed = count_rows(&reopened, "notifications WHERE lease_id IS NOT NULL OR state = 2");
@@ -154,9 +159,9 @@ fn a_kill_while_claiming_or_settling_mail_loses_none() {
         for failpoint in notification_failpoints(is_embedded) {
             // Pass 0 of a commit is the claim, pass 1 the first settlement.
             let last_pass = usize::from(failpoint.place != Place::Notification);
-            for passes in 0..=last_pass {
+            for (passes, count) in (0..=last_pass).flat_map(|passes| COUNTS.map(|count| (passes, count))) {
                 generation += 2;
-                check_kill(is_embedded, failpoint, passes, generation);
+                check_kill(is_embedded, (failpoint, passes), count, generation);
             }
         }
     }

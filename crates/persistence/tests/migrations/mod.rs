@@ -74,8 +74,10 @@ fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
     database
 }
 
+/// `TEST_MIGRATION_ROUNDS` raises the number of rounds.
 #[test]
 fn eight_concurrent_migrations_succeed_and_one_does_the_work() {
+    let rounds = std::env::var("TEST_MIGRATION_ROUNDS").ok().map_or(1, |rounds| rounds.parse().unwrap());
     let at_once = |one: &(dyn Fn() -> usize + Sync)| -> usize {
         let barrier = Barrier::new(8);
         std::thread::scope(|scope| {
@@ -87,7 +89,7 @@ fn eight_concurrent_migrations_succeed_and_one_does_the_work() {
             all.into_iter().map(|thread| thread.join().unwrap()).sum()
         })
     };
-    for database in create_databases() {
+    for database in (0..rounds).flat_map(|_| create_databases()) {
         let fresh = empty_database(&database);
         let ran = at_once(&|| migrate(&fresh).unwrap().len());
         assert_eq!(ran, std::fs::read_dir("../../migrations/sqlite").unwrap().count());

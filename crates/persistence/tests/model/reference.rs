@@ -1,10 +1,16 @@
-//! The model: a company, its users and its money, as plain values. It shares no arithmetic with the domain.
+//! The effects of operations on the model. They share no arithmetic with the domain.
 //!
 //! Amounts are nano-dollars. The rules are those of docs/specified-behaviour.md: an amount is rounded half to even, a
 //! balance shows the points that it covers with a tolerance, and the company adds what a payer is short of within that
 //! tolerance.
 
+use super::state::{MANAGER, Model, PEER, Redemption, USER, UnfinishedDistribution, Verdict, to_i128};
+use super::transitions::{Payer, Transition};
+
 const NANODOLLARS: i128 = 1_000_000_000;
+
+/// A distribution to more receivers is paid in steps.
+const RECEIVERS_PER_STEP: usize = 1_000;
 
 /// The worth of points.
 pub fn worth(rate: i128, points: i128) -> i128 {
@@ -27,124 +33,10 @@ fn covers(rate: i128, balance: i128, scaled_amount: i128) -> bool {
     balance * rate + scaled_tolerance(rate) >= scaled_amount
 }
 
-/// The wallets of a user, in this order.
-pub const USER: usize = 0;
-pub const PEER: usize = 1;
-pub const MANAGER: usize = 2;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    pub is_manager: bool,
-    pub is_active: bool,
-    pub balances: [i128; 3],
-    pub spent: [i128; 3],
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redemption {
-    pub user: usize,
-    pub amount: i128,
-    pub is_refunded: bool,
-}
-
-/// Who pays for a recognition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Payer {
-    Company,
-    User(usize),
-}
-
-/// An operation, with users by their positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Transition {
-    CreateUser {
-        is_manager: bool,
-    },
-    DeleteUser(usize),
-    ChangeRate(i128),
-    Deposit(i128),
-    Withdraw(i128),
-    Distribute {
-        wallet: usize,
-        receivers: Vec<usize>,
-        points: i128,
-    },
-    Send {
-        payer: Payer,
-        receivers: Vec<usize>,
-        points: i128,
-    },
-    /// Several recognitions from the company that are submitted together. The reserve covers all of them.
-    SendTogether {
-        receivers: Vec<usize>,
-        points: i128,
-    },
-    Redeem {
-        user: usize,
-        points: i128,
-    },
-    Refund(usize),
-    Override {
-        user: usize,
-        wallet: usize,
-        points: i128,
-    },
-}
-
-/// Whether an operation takes effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Done,
-    Refused,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
-    pub rate: i128,
-    pub reserve: i128,
-    pub funding: i128,
-    pub redeemed: i128,
-    pub rounding: i128,
-    pub users: Vec<User>,
-    pub redemptions: Vec<Redemption>,
-    /// The numbers of recognitions and of events.
-    pub recognitions: usize,
-    pub events: usize,
-    /// The verdict on the last operation.
-    pub last_verdict: Verdict,
-}
-
 impl Model {
-    /// A company whose owner is the first user.
-    pub fn new(rate: i128) -> Self {
-        let (reserve, funding, redeemed, rounding) = (0, 0, 0, 0);
-        let users = vec![Self::new_user(false)];
-        Self {
-            rate,
-            reserve,
-            funding,
-            redeemed,
-            rounding,
-            users,
-            redemptions: Vec::new(),
-            recognitions: 0,
-            events: 0,
-            last_verdict: Verdict::Done,
-        }
-    }
-
-    fn new_user(is_manager: bool) -> User {
-        User { is_manager, is_active: true, balances: [0; 3], spent: [0; 3] }
-    }
-
-    fn is_active(&self, user: usize) -> bool {
-        self.users.get(user).is_some_and(|user| user.is_active)
-    }
-
     /// Whether the reserve covers recognitions that are submitted together, whatever their order.
     pub fn covers_together(&self, receivers: usize, points: i128) -> bool {
-        let count = i128::try_from(receivers).unwrap_or_default();
-        self.reserve >= (worth(self.rate, points) + 1) * count
+        self.reserve >= (worth(self.rate, points) + 1) * to_i128(receivers)
     }
 
     /// Executes an operation. One that is refused changes nothing.
@@ -153,17 +45,34 @@ impl Model {
         let verdict = self.try_apply(transition);
         if verdict == Verdict::Refused {
             *self = before;
+        } else if transition.has_key() {
+            self.requests_with_key += 1;
         }
         verdict
     }
 
     fn try_apply(&mut self, transition: &Transition) -> Verdict {
         let is_done = match transition {
-            Transition::CreateUser { is_manager } => {
-                self.users.push(Self::new_user(*is_manager));
-                true
+            Transition::CreateUser { is_manager, email } => {
+                let is_taken = self.find_active_by_email(*email).is_some();
+                self.users.push(Self::new_user(*email, *is_manager));
+                !is_taken
+            }
+            Transition::UpdateUser { user, is_manager, email } => {
+                self.update_user(*user, *is_manager, *email)
             }
             Transition::DeleteUser(user) => self.delete_user(*user),
+            Transition::ChangeOwner { email } => {
+                self.owner = self.find_active_by_email(*email).unwrap_or_else(|| {
+                    self.users.push(Self::new_user(*email, false));
+                    self.users.len() - 1
+                });
+                true
+            }
+            Transition::TransferCompany => {
+                self.provider = 1 - self.provider;
+                true
+            }
             Transition::ChangeRate(rate) => {
                 self.rate = *rate;
                 true
@@ -182,6 +91,13 @@ impl Model {
             Transition::Distribute { wallet, receivers, points } => {
                 self.distribute(*wallet, receivers, *points)
             }
+            Transition::DistributeToAll { wallet, points } => self.distribute_to_all(*wallet, *points),
+            Transition::FinishDistributions => {
+                std::mem::take(&mut self.unfinished)
+                    .into_iter()
+                    .for_each(|unfinished| self.finish(unfinished));
+                true
+            }
             Transition::Send { payer, receivers, points } => self.send(*payer, receivers, *points),
             Transition::SendTogether { receivers, points } => {
                 receivers.iter().all(|receiver| self.send(Payer::Company, &[*receiver], *points))
@@ -189,6 +105,7 @@ impl Model {
             Transition::Redeem { user, points } => self.redeem(*user, *points),
             Transition::Refund(redemption) => self.refund(*redemption),
             Transition::Override { user, wallet, points } => self.replace(*user, *wallet, *points),
+            Transition::Retry(_) => true, // without another effect
         };
         if is_done { Verdict::Done } else { Verdict::Refused }
     }
@@ -205,14 +122,23 @@ impl Model {
     }
 
     fn pay_from_reserve(&mut self, points: i128, count: usize) -> bool {
-        let count = i128::try_from(count).unwrap_or_default();
+        let count = to_i128(count);
         let price = worth(self.rate, points) * count;
         Self::debit(self.rate, &mut self.reserve, &mut self.rounding, price, points * count * NANODOLLARS)
     }
 
+    fn update_user(&mut self, number: usize, is_manager: Option<bool>, email: Option<usize>) -> bool {
+        let holder = email.and_then(|email| self.find_active_by_email(email));
+        let user = &mut self.users[number];
+        user.email = email.unwrap_or(user.email);
+        user.is_manager = is_manager.unwrap_or(user.is_manager);
+        user.has_manager_wallet |= user.is_manager;
+        user.is_active && holder.is_none_or(|holder| holder == number)
+    }
+
     fn delete_user(&mut self, user: usize) -> bool {
-        if user == 0 {
-            return false; // the owner
+        if user == self.owner {
+            return false;
         }
         let user = &mut self.users[user];
         for wallet in [USER, PEER, MANAGER] {
@@ -235,12 +161,43 @@ impl Model {
         self.pay_from_reserve(points, receivers.len())
     }
 
+    fn distribute_to_all(&mut self, wallet: usize, points: i128) -> bool {
+        let receives =
+            |user: &usize| self.is_active(*user) && (wallet != MANAGER || self.users[*user].is_manager);
+        let receivers: Vec<usize> = (0..self.users.len()).filter(receives).collect();
+        let crowd = if wallet == MANAGER { 0 } else { self.crowd };
+        let (each, count) = (worth(self.rate, points), receivers.len() + crowd);
+        if points == 0 || count == 0 || !self.pay_from_reserve(points, count) {
+            return false;
+        }
+        let distribution = UnfinishedDistribution { wallet, receivers, crowd, each };
+        if count > RECEIVERS_PER_STEP {
+            self.unfinished.push(distribution);
+        } else {
+            self.finish(distribution);
+        }
+        true
+    }
+
+    /// The share of a user who has been deleted in the meantime returns to the reserve.
+    fn finish(&mut self, distribution: UnfinishedDistribution) {
+        let UnfinishedDistribution { wallet, receivers, crowd, each } = distribution;
+        for receiver in receivers {
+            let user = &mut self.users[receiver];
+            let credited = if user.is_active { &mut user.balances[wallet] } else { &mut self.reserve };
+            *credited += each;
+        }
+        if crowd > 0 {
+            self.crowd_balances[wallet] += each;
+        }
+    }
+
     fn send(&mut self, payer: Payer, receivers: &[usize], points: i128) -> bool {
         let is_range = (1..=5_000 * self.rate).contains(&points);
         if !is_range || receivers.is_empty() || !receivers.iter().all(|user| self.is_active(*user)) {
             return false;
         }
-        let count = i128::try_from(receivers.len()).unwrap_or_default();
+        let count = to_i128(receivers.len());
         let (each, scaled) = (worth(self.rate, points), points * count * NANODOLLARS);
         let is_paid = match payer {
             Payer::Company => self.pay_from_reserve(points, receivers.len()),
@@ -288,7 +245,7 @@ impl Model {
     /// Moves the difference between a wallet and the worth of the points. A wallet that already shows the points does
     /// not change.
     fn replace(&mut self, user: usize, wallet: usize, points: i128) -> bool {
-        if !self.is_active(user) || (wallet == MANAGER && !self.users[user].is_manager) {
+        if !self.is_active(user) || (wallet == MANAGER && !self.users[user].has_manager_wallet) {
             return false;
         }
         let balance = self.users[user].balances[wallet];
