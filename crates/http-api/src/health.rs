@@ -9,6 +9,9 @@ use crate::mutex::lock_mutex;
 
 /// How long after a response the database counts as responsive.
 const RESPONSE_VALID_FOR: Duration = Duration::from_millis(1500);
+/// From this age on, a commit in progress is slow, and test commits show whether others return.
+const SLOW_COMMIT_AGE_MIN: Duration = Duration::from_millis(750);
+const TEST_COMMIT_DURATION_MAX: Duration = Duration::from_millis(500);
 
 /// When the database last responded. Probes read this instead of querying the database, so they cannot pile up on it.
 #[derive(Debug, Default)]
@@ -24,6 +27,8 @@ struct Observations {
     request_succeeded_at: Option<Instant>,
     writes: WriteHealth,
     commits: CommitsInProgress,
+    /// Since when test commits have been tried without success.
+    test_commit_began_at: Option<Instant>,
 }
 
 /// Whether writes succeed.
@@ -39,7 +44,7 @@ enum WriteHealth {
 
 /// What a request does with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum RequestKind {
     Read,
     Write,
 }
@@ -84,16 +89,13 @@ impl DatabaseHealth {
     }
 
     /// Runs the test write `write` if a test write is due or the last one failed. Must be called about once a second.
-    /// Returns `None` if no test write is due, if the database does not respond to reads either, if commits hang, or if
-    /// `write` failed because of a conflict. After a conflict, the next call runs a test write again.
+    /// Returns `None` if no test write is due, if the database does not respond to reads either, or if `write` failed
+    /// because of a conflict. After a conflict, the next call runs a test write again.
     pub fn try_test_write<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
     ) -> Option<Result<T, StoreError>> {
-        if !self.is_responsive()
-            || self.are_commits_hanging()
-            || lock_mutex(&self.0).writes == WriteHealth::Succeed
-        {
+        if !self.is_responsive() || lock_mutex(&self.0).writes == WriteHealth::Succeed {
             return None;
         }
         let written = write();
@@ -104,15 +106,35 @@ impl DatabaseHealth {
         Some(written)
     }
 
-    /// Whether the last test write succeeded or none was due, and commits do not hang.
+    /// Whether the last test write succeeded or none was due.
     pub fn accepts_writes(&self) -> bool {
-        lock_mutex(&self.0).writes != WriteHealth::Fail && !self.are_commits_hanging()
+        lock_mutex(&self.0).writes != WriteHealth::Fail
     }
 
-    /// Whether a commit has been in progress for at least 1.5 s and none has returned within that time. PostgreSQL does
-    /// not commit, but serves reads, while a synchronous standby is required and none is connected.
-    fn are_commits_hanging(&self) -> bool {
-        lock_mutex(&self.0).commits.stalled_for(Instant::now()) >= RESPONSE_VALID_FOR
+    /// Runs the transaction `test`, which must write something, if a commit is slow. Its success proves that others
+    /// commit. Must be called several times a second.
+    pub fn try_test_commit<T>(&self, test: impl FnOnce() -> Result<T, StoreError>) {
+        let now = Instant::now();
+        let is_slow = {
+            let mut observations = lock_mutex(&self.0);
+            let is_slow = observations.commits.oldest_age(now) >= SLOW_COMMIT_AGE_MIN;
+            observations.test_commit_began_at =
+                is_slow.then(|| observations.test_commit_began_at.unwrap_or(now));
+            is_slow
+        };
+        if is_slow && test().is_ok() {
+            lock_mutex(&self.0).test_commit_began_at = None;
+        }
+    }
+
+    /// Whether a commit has been in progress for at least 1.5 s, and a test commit has not succeeded for half a second.
+    /// PostgreSQL serves reads, but does not commit, while a synchronous standby is required and none is connected.
+    pub fn are_commits_hanging(&self) -> bool {
+        let (observations, now) = (lock_mutex(&self.0), Instant::now());
+        let is_unproved =
+            |began_at: Instant| now.saturating_duration_since(began_at) >= TEST_COMMIT_DURATION_MAX;
+        observations.commits.oldest_age(now) >= RESPONSE_VALID_FOR
+            && observations.test_commit_began_at.is_some_and(is_unproved)
     }
 
     /// Whether a health query succeeded recently.
@@ -123,8 +145,8 @@ impl DatabaseHealth {
     /// Whether the database hangs for this kind of request. Reads hang if the health query in progress started at least
     /// 1.5 s ago, and no request's query has succeeded within the last 1.5 s. The second condition is needed because a
     /// health query may wait for a connection while the service is busy. Writes also hang if commits do.
-    pub(crate) fn is_hanging(&self, access: Access) -> bool {
-        (access == Access::Write && self.are_commits_hanging()) || self.are_reads_hanging()
+    pub(crate) fn is_hanging(&self, kind: RequestKind) -> bool {
+        (kind == RequestKind::Write && self.are_commits_hanging()) || self.are_reads_hanging()
     }
 
     fn are_reads_hanging(&self) -> bool {
@@ -145,15 +167,15 @@ mod tests {
     #[test]
     fn a_database_hangs_if_a_health_query_hangs_and_no_request_succeeds() {
         let (health, now) = (DatabaseHealth::default(), Instant::now());
-        assert!(!health.is_hanging(Access::Read) && !health.is_responsive());
+        assert!(!health.is_hanging(RequestKind::Read) && !health.is_responsive());
         lock_mutex(&health.0).query_started_at = expired_instant(now);
-        assert!(health.is_hanging(Access::Read));
+        assert!(health.is_hanging(RequestKind::Read));
         health.record_success();
-        assert!(!health.is_hanging(Access::Read), "slow, but not hanging");
+        assert!(!health.is_hanging(RequestKind::Read), "slow, but not hanging");
         lock_mutex(&health.0).request_succeeded_at = expired_instant(now);
-        assert!(health.is_hanging(Access::Read));
+        assert!(health.is_hanging(RequestKind::Read));
         assert_eq!(health.run_health_query(|| Err::<(), _>("away")), Err("away"));
-        assert!(!health.is_hanging(Access::Read) && !health.is_responsive(), "the query failed");
+        assert!(!health.is_hanging(RequestKind::Read) && !health.is_responsive(), "the query failed");
         assert_eq!(health.run_health_query(|| Ok::<_, ()>(1)), Ok(1));
         assert!(health.is_responsive());
         lock_mutex(&health.0).query_succeeded_at = expired_instant(now);
@@ -182,6 +204,34 @@ mod tests {
         assert!(matches!(health.try_test_write(|| Ok(())), Some(Ok(()))));
         assert!(health.accepts_writes());
         assert!(!is_tried());
+    }
+
+    #[test]
+    fn commits_hang_if_one_is_old_and_test_commits_do_not_succeed() {
+        let commits = CommitsInProgress::default();
+        let health = DatabaseHealth::new(commits.clone());
+        let is_hanging = || [RequestKind::Read, RequestKind::Write].map(|kind| health.is_hanging(kind));
+        let age_test_commit = || {
+            let mut observations = lock_mutex(&health.0);
+            observations.test_commit_began_at = observations.test_commit_began_at.and_then(expired_instant);
+        };
+        health.try_test_commit(|| -> Result<(), _> { panic!("no commit is in progress") });
+        commits.run_since(expired_instant(Instant::now()).unwrap(), || {
+            assert_eq!(is_hanging(), [false, false], "no test commit has begun");
+            health.try_test_commit(|| {
+                assert_eq!(is_hanging(), [false, false], "the test commit has just begun");
+                age_test_commit();
+                assert_eq!(is_hanging(), [false, true]);
+                Err::<(), _>(StoreError::Busy)
+            });
+            assert_eq!(is_hanging(), [false, true], "a conflict proves nothing");
+            health.try_test_commit(|| Ok(()));
+            assert_eq!(is_hanging(), [false, false], "only the other commit is slow");
+            health.try_test_commit(|| Err::<(), _>(StoreError::Busy));
+            age_test_commit();
+            assert_eq!(is_hanging(), [false, true]);
+        });
+        assert_eq!(is_hanging(), [false, false]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use guerdon_test_harness::Signal;
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
-/// `TEST_CRASH_CYCLES` raises this number.
+/// `TEST_CRASH_CYCLES` replaces this number.
 const CYCLES: usize = 20;
 const CLIENTS: usize = 6;
 const POINTS: i64 = 3;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
-/// `TEST_STOPS` raises this number.
+/// `TEST_STOPS` replaces this number.
 const STOPS: usize = 2;
 /// Requests in flight have this long to finish.
 const STOP_TIME_MAX: Duration = Duration::from_secs(30);

@@ -1,12 +1,15 @@
 //! Readiness while the disk is full, or PostgreSQL cannot be reached or does not commit.
 
+use std::time::Instant;
+
+use guerdon_domain::ports::Deadlines;
 use guerdon_persistence::testing::postgres_if_covered;
 use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
 use guerdon_test_support::require_condition;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
-use crate::support::service::TestService;
+use crate::support::service::{ApiResponse, TestService};
 use crate::support::{SampleCompany, run_on_sqlite, wait_until};
 
 /// Limits the size of the files that the service writes. `None` removes the limit.
@@ -82,19 +85,29 @@ fn without_postgres_requests_get_503_and_only_readiness_fails_until_it_returns()
 }
 
 #[test]
-fn while_commits_hang_requests_that_write_get_503_and_readiness_fails() {
+fn while_commits_hang_requests_that_write_get_503_and_reads_are_served() {
     let Some(database) = postgres_if_covered() else { return };
     let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
     require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
     let Some(proxy) = proxy else { return };
     let service = TestService::start(database, &[("GUERDON_DATABASE__URL", &proxy.url())]);
     let sample = SampleCompany::create(&service, 2);
-    sample.fund_peer_wallets(&service, 10);
+    sample.fund_peer_wallets(&service, 20);
     let recognition = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 5).to_string();
     let corporation = json!({"name": "Corporation"}).to_string();
     let writes = [("/v1/recognitions", recognition.as_str()), ("/v1/corporations", corporation.as_str())];
-    let send = |(path, body): (&str, &str)| {
-        service.post_with_headers(&sample.provider, path, body, &[("Idempotency-Key", path)])
+    let send = |(path, body): (&str, &str), key: &str| {
+        service.post_with_headers(
+            &sample.provider,
+            path,
+            body,
+            &[("Idempotency-Key", &format!("{path}-{key}"))],
+        )
+    };
+    let assert_refused = |response: ApiResponse| {
+        let retry_after = response.header("retry-after").is_some();
+        assert_eq!((response.status, retry_after), (503, true), "{}", response.body);
+        assert!(response.body.contains("the database is not available"), "{}", response.body);
     };
     let received = format!("/v1/users/{}/recognitions_received", sample.users[1]);
     let list_all = || [received.as_str(), "/v1/corporations"].map(|path| service.get(&sample.provider, path));
@@ -102,18 +115,21 @@ fn while_commits_hang_requests_that_write_get_503_and_readiness_fails() {
     let before = count_all();
     proxy.set_fault(Some(ConnectionFault::HeldCommits));
     std::thread::scope(|scope| {
-        let waiting = writes.map(|write| scope.spawn(move || send(write)));
-        wait_until_ready(&service, 503);
-        let refused = writes.map(send).into_iter();
-        for response in refused.chain(waiting.map(|request| request.join().unwrap())) {
-            let retry_after = response.header("retry-after").is_some();
-            assert_eq!((response.status, retry_after), (503, true), "{}", response.body);
+        let started = Instant::now();
+        let waiting = writes.map(|write| scope.spawn(move || send(write, "first")));
+        service.wait_for_log("commits do not return");
+        for key in ["first", "second"] {
+            writes.into_iter().for_each(|write| assert_refused(send(write, key)));
         }
+        waiting.into_iter().for_each(|request| assert_refused(request.join().unwrap()));
+        assert!(started.elapsed() < Deadlines::RESPONSE, "the requests did not learn that commits hang");
     });
     assert_eq!(list_all().map(|response| response.status), [200, 200], "reads are served");
-    service.wait_for_log("commits do not return");
+    assert_eq!(service.running.operator_page_status("/readyz"), 200);
     proxy.set_fault(None);
-    wait_until_ready(&service, 200);
-    assert_eq!(writes.map(|write| send(write).status), [201, 201]);
-    assert_eq!(count_all(), before.map(|count| count + 1), "the retries execute nothing twice");
+    service.wait_for_log("commits return again");
+    for key in ["first", "second"] {
+        assert_eq!(writes.map(|write| send(write, key).status), [201, 201]);
+    }
+    assert_eq!(count_all(), before.map(|count| count + 2), "the retries execute nothing twice");
 }

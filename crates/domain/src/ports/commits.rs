@@ -1,4 +1,4 @@
-//! The commits in progress, so that no request waits for a database that does not commit.
+//! Tracks the commits in progress, to detect a database that executes statements but does not commit.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,9 @@ struct Commits {
     /// When each commit in progress began, by its number.
     began_at: BTreeMap<u64, Instant>,
     next_number: u64,
-    /// When a commit last returned.
-    returned_at: Option<Instant>,
 }
 
-/// A commit, which is in progress until it is dropped.
+/// A guard that counts one commit as in progress until it is dropped.
 struct Commit<'a> {
     all: &'a CommitsInProgress,
     number: u64,
@@ -25,33 +23,33 @@ struct Commit<'a> {
 
 impl Drop for Commit<'_> {
     fn drop(&mut self) {
-        let mut commits = self.all.lock();
-        commits.began_at.remove(&self.number);
-        commits.returned_at = Some(Instant::now());
+        self.all.lock().began_at.remove(&self.number);
     }
 }
 
 impl CommitsInProgress {
     /// Runs `commit`, which counts as in progress until it returns or panics.
     pub fn run<T>(&self, commit: impl FnOnce() -> T) -> T {
+        self.run_since(Instant::now(), commit)
+    }
+
+    /// Runs `commit` as if it had begun at this time.
+    pub fn run_since<T>(&self, began_at: Instant, commit: impl FnOnce() -> T) -> T {
         let _commit = {
             let mut commits = self.lock();
             let number = commits.next_number;
             commits.next_number += 1;
-            commits.began_at.insert(number, Instant::now());
+            commits.began_at.insert(number, began_at);
             Commit { all: self, number }
         };
         commit()
     }
 
-    /// How long, until `now`, at least one commit has been in progress and none has returned; zero if none is in
-    /// progress.
+    /// How long the oldest commit has been in progress until `now`; zero if none is.
     #[must_use]
-    pub fn stalled_for(&self, now: Instant) -> Duration {
-        let commits = self.lock();
-        let oldest = commits.began_at.first_key_value().map(|(_number, began_at)| *began_at);
-        let stalled_since = oldest.map(|oldest| commits.returned_at.map_or(oldest, |at| at.max(oldest)));
-        stalled_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    pub fn oldest_age(&self, now: Instant) -> Duration {
+        let oldest = self.lock().began_at.first_key_value().map(|(_number, began_at)| *began_at);
+        oldest.map_or(Duration::ZERO, |began_at| now.saturating_duration_since(began_at))
     }
 
     fn lock(&self) -> MutexGuard<'_, Commits> {
@@ -64,24 +62,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commits_are_stalled_while_one_is_in_progress_and_none_returns() {
+    fn a_commit_is_in_progress_until_it_returns_or_panics() {
         let commits = CommitsInProgress::default();
-        let is_stalled = || commits.stalled_for(Instant::now() + Duration::from_secs(60)) > Duration::ZERO;
-        assert!(!is_stalled());
+        let minute = Duration::from_secs(60);
+        let age_a_minute_after = |start: Instant| commits.oldest_age(start + minute);
+        assert_eq!(age_a_minute_after(Instant::now()), Duration::ZERO);
         let before = Instant::now();
         commits.run(|| {
             let after = Instant::now();
-            let minute_later = |from: Instant| commits.stalled_for(from + Duration::from_secs(60));
-            assert!(
-                minute_later(before) <= Duration::from_secs(60)
-                    && minute_later(after) >= Duration::from_secs(60)
-            );
-            let returned_at = commits.run(Instant::now);
-            assert!(minute_later(returned_at) <= Duration::from_secs(60), "another one has returned since");
-            assert!(is_stalled());
+            assert!(age_a_minute_after(before) <= minute && age_a_minute_after(after) >= minute);
+            commits.run(|| assert!(age_a_minute_after(after) >= minute, "the older one counts"));
+            assert!(age_a_minute_after(after) >= minute);
         });
-        assert!(!is_stalled());
         let panicked = std::panic::catch_unwind(|| commits.run(|| panic!("the commit fails")));
-        assert!(panicked.is_err() && !is_stalled());
+        assert!(panicked.is_err());
+        assert_eq!(age_a_minute_after(Instant::now()), Duration::ZERO);
     }
 }

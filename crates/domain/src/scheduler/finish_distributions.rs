@@ -32,6 +32,15 @@ impl FailedDistribution {
     }
 }
 
+/// A step of an unfinished distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DistributionStep {
+    /// The paying company; `None` if the journal does not have the entry.
+    pub company: Option<CompanyId>,
+    /// How many receivers were paid; `None` if the step failed.
+    pub paid: Option<usize>,
+}
+
 /// How long a distribution is paused after a temporary failure. A failed step may have waited for seconds, so an
 /// immediate retry would delay the others.
 const RETRY_PAUSE: Duration = Duration::seconds(10);
@@ -48,9 +57,9 @@ pub struct DistributionTurns {
 /// The provider under which steps are queued if the journal entry of their distribution is missing.
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
-/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with the
-/// number of receivers of each step. The distributions take turns, also from one call to the next, so that a large one
-/// does not delay the others. Stops when `paid` returns `Break`. Any number of processes may do this concurrently.
+/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `after_step`
+/// after each of them. The distributions take turns, also from one call to the next, so that a large one does not delay
+/// the others. Stops when `after_step` returns `Break`. Any number of processes may do this concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished, and are paused
 /// for ten seconds, or for a minute if every later attempt will fail as well.
@@ -62,7 +71,7 @@ pub fn finish_distributions(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
     turns: &mut DistributionTurns,
-    paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    after_step: &mut dyn FnMut(DistributionStep) -> ControlFlow<()>,
 ) -> Result<Vec<FailedDistribution>, StoreError> {
     let unfinished = store.read_snapshot(|reads| reads.unfinished_distributions())?.distributions;
     let requester = Requester::SCHEDULE;
@@ -80,7 +89,7 @@ pub fn finish_distributions(
         match commands.execute_command(provider.unwrap_or(UNKNOWN_PROVIDER), &requester, command) {
             Ok(Done::Continued(Some(count))) => {
                 waiting.push_back((entry_id, owner));
-                if paid(count).is_break() {
+                if after_step(DistributionStep { company, paid: Some(count) }).is_break() {
                     return Ok(failed);
                 }
             }
@@ -94,6 +103,9 @@ pub fn finish_distributions(
                 turns.paused.insert(entry_id, commands.context_sources.clock.now() + pause);
                 failed.push(failure);
                 no_outage?;
+                if after_step(DistributionStep { company, paid: None }).is_break() {
+                    return Ok(failed);
+                }
             }
         }
     }

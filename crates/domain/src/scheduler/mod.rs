@@ -4,7 +4,9 @@ mod due_dates;
 mod finish_distributions;
 
 pub use due_dates::{DateOutcome, DueDateError, PausedSchedules, ProcessedDate, run_next_due_date};
-pub use finish_distributions::{DistributionTurns, FailedDistribution, finish_distributions};
+pub use finish_distributions::{
+    DistributionStep, DistributionTurns, FailedDistribution, finish_distributions,
+};
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use guerdon_domain::ports::{Consistency, ReadTx, StoreExt as _};
 use guerdon_domain::values::{Page, ProviderId};
 
-use crate::health::Access;
+use crate::health::RequestKind;
 use crate::operation::{
     ApiError, ApiState, Call, CommitDecision, OperationDocs, Query, RenderedResponse, confirm_caller, list,
 };
@@ -82,7 +82,7 @@ pub(crate) async fn read_unconfirmed<T: Send + 'static>(
         let _permit = permit;
         state.api.store.read_with(consistency, |reads| read(state, reads))
     };
-    state.run_blocking(Access::Read, work).await
+    state.run_blocking(RequestKind::Read, work).await
 }
 
 /// Reads on the calling thread. Returns `None` if the store would have to wait, fails or panics; the caller then uses

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::key_locks::KeyLocks;
 use crate::api::Api;
-use crate::health::Access;
+use crate::health::RequestKind;
 use crate::log_throttle::LogThrottle;
 use crate::operation::body_parser::BodyParser;
 use crate::operation::fair_queue::FairQueue;
@@ -88,11 +88,11 @@ impl ApiState {
     /// against the commit; `work` must therefore call `decide_commit` before it commits.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        access: Access,
+        kind: RequestKind,
         work: impl FnOnce(&Self, &CommitDecision) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| ApiError::busy())?;
-        self.require_database(access)?;
+        self.require_database(kind)?;
         let (state, decision) = (Arc::clone(self), Arc::new(CommitDecision::default()));
         let work_decision = Arc::clone(&decision);
         let arrived = Instant::now();
@@ -103,8 +103,7 @@ impl ApiState {
             response
         });
         // If `work` panics, unwinding releases the permit.
-        let response =
-            self.await_store(access, blocking_task, &decision).await?.map_err(aborted_call_error)?;
+        let response = self.await_store(kind, blocking_task, &decision).await?.map_err(aborted_call_error)?;
         if response.is_ok() {
             self.api.database_health.record_success();
         }
@@ -122,8 +121,8 @@ impl ApiState {
     }
 
     /// Fails with 503 if the database hangs, so that the request does not wait for it.
-    pub(super) fn require_database(&self, access: Access) -> Result<(), ApiError> {
-        if self.api.database_health.is_hanging(access) { Err(database_unavailable_error()) } else { Ok(()) }
+    pub(super) fn require_database(&self, kind: RequestKind) -> Result<(), ApiError> {
+        if self.api.database_health.is_hanging(kind) { Err(database_unavailable_error()) } else { Ok(()) }
     }
 
     /// Waits for the store. Fails with 503, and decides against the commit, after `Deadlines::RESPONSE`. If the commit
@@ -131,7 +130,7 @@ impl ApiState {
     /// hangs, even if the commit was decided: then the outcome is unknown.
     pub(super) async fn await_store<F: Future>(
         &self,
-        access: Access,
+        kind: RequestKind,
         done: F,
         decision: &CommitDecision,
     ) -> Result<F::Output, ApiError> {
@@ -141,7 +140,7 @@ impl ApiState {
         loop {
             match timeout(HEALTH_CHECK_INTERVAL, &mut done).await {
                 Ok(done) => return Ok(done),
-                Err(_) if self.api.database_health.is_hanging(access) || Instant::now() > commit_deadline => {
+                Err(_) if self.api.database_health.is_hanging(kind) || Instant::now() > commit_deadline => {
                     decision.decide_timeout();
                     return Err(database_unavailable_error());
                 }

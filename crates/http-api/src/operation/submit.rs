@@ -9,7 +9,7 @@ use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
 use super::read::read_blocking;
-use crate::health::Access;
+use crate::health::RequestKind;
 use crate::operation::{ApiError, ApiState, Call, CommitDecision, RenderedResponse};
 
 /// Renders the result of a command.
@@ -69,7 +69,7 @@ impl ApiState {
             // The queue knows nothing about credentials, so they are confirmed in a read of their own.
             read_blocking(self, call.caller.clone(), Consistency::PerStatement, |_reads| Ok(())).await?;
         }
-        self.require_database(Access::Write)?;
+        self.require_database(RequestKind::Write)?;
         let decision = Arc::<CommitDecision>::default();
         let (sender, receiver) = oneshot::channel();
         let response = PendingResponse {
@@ -88,7 +88,7 @@ impl ApiState {
             idempotent_request,
             outcome_receiver: Box::new(response),
         });
-        let ended = self.await_store(Access::Write, receiver, &decision).await?;
+        let ended = self.await_store(RequestKind::Write, receiver, &decision).await?;
         let (outcome, rendered, resources) = ended.map_err(|_dropped| Outcome::dropped_receiver_error())?;
         let response = match outcome {
             Outcome::Done(_) => {

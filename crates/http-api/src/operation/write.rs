@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::idempotency;
 use super::key_locks::KeyLock;
-use crate::health::Access;
+use crate::health::RequestKind;
 use crate::operation::body::{self, ParsedInput, ReceivedBody};
 use crate::operation::memory_budget::MemoryPermit;
 use crate::operation::submit::RenderResponse;
@@ -122,6 +122,7 @@ pub(crate) async fn run_write<W: WriteOperation>(
     let Some(key) = prepared.key.clone() else {
         return execute_once(&state, &prepared, None).await?.ok_or_else(key_in_use_error);
     };
+    state.require_database(RequestKind::Write)?; // otherwise a retry would wait for a request that cannot commit
     let deadline = Instant::now() + Deadlines::IDEMPOTENCY_KEY;
     loop {
         let key_lock = state.key_locks.acquire_lock(&key.key, deadline).await.ok_or_else(key_in_use_error)?;
@@ -190,11 +191,11 @@ async fn execute_once<W: WriteOperation>(
             prepared.add_request_headers(response).with_memory(memory)
         }));
     }
-    state.require_database(Access::Write)?;
+    state.require_database(RequestKind::Write)?;
     let permit = state.write_queue.acquire_permit(prepared.call.scope).await?;
     let prepared = Arc::clone(prepared);
     state
-        .run_blocking(Access::Write, move |state, decision| {
+        .run_blocking(RequestKind::Write, move |state, decision| {
             let outcome = run_transaction(state, &prepared, decision);
             drop((key_lock, permit));
             Ok(outcome?.map(|response| prepared.add_request_headers(response).with_memory(memory)))

@@ -41,19 +41,30 @@ pub(crate) fn connect_to_file(path: &Path) -> Result<SqliteConnection, OpenError
     SqliteConnection::establish(name).map_err(|e| failed(&e))
 }
 
-/// Syncs the write-ahead log. A process that was killed may have left commits in it that were not synced. Without this,
-/// a retry of such a request would get its stored response although a power failure could still lose both.
+/// Syncs the write-ahead log and its folder. A process that was killed may have left commits in the log that were not
+/// synced. Without this, a retry of such a request would get its stored response although a power failure could still
+/// lose both.
 ///
-/// Call this before the first connection is opened.
+/// Call this before the first connection is opened, because a connection may read the log.
 pub(crate) fn sync_log(database: &Path) -> Result<(), OpenError> {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    match File::open(&name).and_then(|log| log.sync_all()) {
-        Err(e) if e.kind() != ErrorKind::NotFound => {
-            Err(OpenError::failed_because(&format!("cannot sync {}", name.display()), &e))
+    let log = find_log(database);
+    let folder = log.as_deref().map(|log| log.parent().unwrap_or(Path::new("/")).to_owned());
+    for path in log.into_iter().chain(folder) {
+        match File::open(&path).and_then(|file| file.sync_all()) {
+            Err(e) if e.kind() != ErrorKind::NotFound => {
+                return Err(OpenError::failed_because(&format!("cannot sync {}", path.display()), &e));
+            }
+            _ => {}
         }
-        _ => Ok(()),
     }
+    Ok(())
+}
+
+/// Returns the path of the log. SQLite creates it next to the target of a symbolic link.
+fn find_log(database: &Path) -> Option<PathBuf> {
+    let mut name = database.canonicalize().ok()?.into_os_string();
+    name.push("-wal");
+    Some(PathBuf::from(name))
 }
 
 /// The writer's settings. `busy_timeout` comes first, so that the others wait for locks.
@@ -124,6 +135,19 @@ mod tests {
     use diesel::sql_types::{Integer, Text};
 
     use super::*;
+
+    #[test]
+    fn the_log_is_next_to_the_target_of_a_symbolic_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("guerdon.db"), folder.path().join("link.db"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let mut conn = connect_to_file(&link).unwrap();
+        prepare_writer(&mut conn, 0).unwrap();
+        conn.batch_execute("CREATE TABLE t (x)").unwrap();
+        let log = find_log(&link).unwrap();
+        assert!(log.metadata().unwrap().len() > 0 && log.file_name().unwrap() == "guerdon.db-wal");
+        assert!(sync_log(&link).is_ok() && sync_log(&folder.path().join("absent.db")).is_ok());
+    }
 
     #[test]
     fn a_commit_waits_for_the_disk() {

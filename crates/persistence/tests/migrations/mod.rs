@@ -74,7 +74,7 @@ fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
     database
 }
 
-/// `TEST_MIGRATION_ROUNDS` raises the number of rounds.
+/// `TEST_MIGRATION_ROUNDS` sets the number of rounds.
 #[test]
 fn eight_concurrent_migrations_succeed_and_one_does_the_work() {
     let rounds = std::env::var("TEST_MIGRATION_ROUNDS").ok().map_or(1, |rounds| rounds.parse().unwrap());

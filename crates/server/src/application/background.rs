@@ -61,7 +61,7 @@ pub(super) fn spawn_tasks(
     unbalanced_companies: Arc<AtomicI64>,
 ) -> Vec<JoinHandle<()>> {
     let database_health = Arc::clone(&health_check.database_health);
-    let mut has_failed = false;
+    let (mut has_failed, mut was_hanging) = (false, false);
     let mut tasks = vec![
         rt::spawn(repeat_every("health check", HEALTH_CHECK_INTERVAL, move || {
             let health = health_check.check_database();
@@ -71,6 +71,11 @@ pub(super) fn spawn_tasks(
                 _ => {}
             }
             has_failed = health.is_err();
+            was_hanging = health_check.log_hanging_commits(was_hanging);
+        })),
+        rt::spawn(repeat_every("test commit", HEALTH_CHECK_INTERVAL, {
+            let (store, database_health) = (Arc::clone(&store), Arc::clone(&database_health));
+            move || test_commit(store.as_ref(), &database_health)
         })),
         rt::spawn(repeat_every("test write", TEST_WRITE_INTERVAL, {
             let store = Arc::clone(&store);
@@ -132,6 +137,19 @@ impl HealthCheck {
         Ok(())
     }
 
+    /// Logs when commits begin to hang and when they return again. Returns whether they hang.
+    fn log_hanging_commits(&self, was_hanging: bool) -> bool {
+        let is_hanging = self.database_health.are_commits_hanging();
+        match (was_hanging, is_hanging) {
+            (false, true) => {
+                log::error!("commits do not return: is a synchronous standby required, and none connected?")
+            }
+            (true, false) => log::info!("commits return again"),
+            _ => {}
+        }
+        is_hanging
+    }
+
     fn check_database(&self) -> Result<(), StoreError> {
         let maintenance = self
             .database_health
@@ -144,24 +162,25 @@ impl HealthCheck {
 }
 
 /// Tries a write if requests have failed because of the database, so that readiness reports when the disk becomes full
-/// and when it has space again. Logs when writes begin to fail or hang and when they succeed again, and returns whether
-/// they fail. This is separate from the check of the database, which must not wait for a lock.
+/// and when it has space again. Logs each change and returns whether writes fail. This is separate from the check of
+/// the database, which must not wait for a lock.
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, has_failed: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| store.transaction(|tx| tx.set_setting(Setting::LastTestWrite, value));
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
-    let tested = database_health.try_test_write(write);
-    let fails = !database_health.accepts_writes();
-    match tested {
+    match database_health.try_test_write(write) {
         Some(Err(cause)) if !has_failed => log::error!(cause:%; "the database rejects writes"),
-        _ if fails && !has_failed => {
-            log::error!("commits do not return: is a synchronous standby required, and none connected?")
-        }
-        _ if has_failed && !fails => log::info!("the database accepts writes again"),
+        Some(Ok(())) if has_failed => log::info!("the database accepts writes again"),
         _ => {}
     }
-    fails
+    !database_health.accepts_writes()
+}
+
+/// Commits a small write if a commit is slow, to learn whether others return.
+fn test_commit(store: &dyn Store, database_health: &DatabaseHealth) {
+    let now = SystemClock.now().unix_micros().to_string();
+    database_health.try_test_commit(|| store.transaction(|tx| tx.set_setting(Setting::LastTestWrite, &now)));
 }
 
 /// Repeats blocking work on the blocking threads until the runtime stops. Two runs never overlap. A run that panics is

@@ -59,7 +59,7 @@ impl DueDistributions {
     }
 
     /// Pays the dates that are due, one after the other, and logs the outcome of each. Then continues the distributions
-    /// that are not finished, which take turns. So neither a large distribution nor many dates delay other companies.
+    /// that are not finished, which take turns. Neither many dates nor a large distribution can use all of the time.
     pub(super) fn run_all(&mut self) {
         if let Some(cause) = self.try_run_all() {
             log::warn!(cause:%; "cannot run scheduled distributions, retrying");

@@ -12,7 +12,7 @@ use guerdon_domain::providers::Provider;
 use super::Admission;
 use super::basic_auth::{self, Credentials};
 use super::current_secrets::{NO_HASH, current_hashes};
-use crate::health::Access;
+use crate::health::RequestKind;
 use crate::operation::ApiError;
 use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
 
@@ -66,7 +66,7 @@ async fn are_current(admission: &Admission, credentials: &Credentials) -> Result
     let state = &admission.state;
     let read = async || {
         let providers = state
-            .run_blocking(Access::Read, |state, _| {
+            .run_blocking(RequestKind::Read, |state, _| {
                 Ok(state.api.store.read_snapshot(|reads| reads.list_providers())?)
             })
             .await?;
@@ -136,7 +136,7 @@ async fn verify_credentials(
     let now = Instant::now();
     let key = credentials.key.clone();
     let found = state
-        .run_blocking(Access::Read, move |state, _| {
+        .run_blocking(RequestKind::Read, move |state, _| {
             Ok(state.api.store.read_snapshot(|reads| reads.find_provider_by_api_key(&key))?)
         })
         .await

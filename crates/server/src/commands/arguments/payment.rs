@@ -83,8 +83,8 @@ impl IdempotencyKeyArgument {
     fn misuse_error(&self) -> CommandError {
         let key = self.key.as_deref().unwrap_or_default();
         CommandError::Refused(format!(
-            "the key {key} was used for a different command, or with another name for the same company or user: check what \
-             that command did before you choose a new key"
+            "the key {key} was used for a different command, or the user was given differently (id or email): check what that \
+             command did before you use a new key"
         ))
     }
 }

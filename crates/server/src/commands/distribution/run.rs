@@ -6,7 +6,7 @@ use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::companies::Company;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::scheduler::{DistributionTurns, finish_distributions};
+use guerdon_domain::scheduler::{DistributionStep, DistributionTurns, finish_distributions};
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -68,16 +68,20 @@ impl RunnableCommand for Run {
             return Ok(output);
         }
         // Distributions of other companies may take much longer; `serve` finishes them.
-        let mut paid = |users| {
-            environment.progress.advance_by(users);
-            if matches!(is_unfinished(), Ok(false)) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+        let mut after_step = |step: DistributionStep| {
+            if step.company != Some(id) {
+                return ControlFlow::Continue(());
             }
+            environment.progress.advance_by(step.paid.unwrap_or_default());
+            let has_ended = step.paid.is_none() || matches!(is_unfinished(), Ok(false));
+            if has_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let finished =
-            finish_distributions(store.as_ref(), commands, &mut DistributionTurns::default(), &mut paid);
+        let finished = finish_distributions(
+            store.as_ref(),
+            commands,
+            &mut DistributionTurns::default(),
+            &mut after_step,
+        );
         let failed = finished.map_err(|cause| unfinished_error(&cause))?;
         let own = failed.iter().find(|failure| failure.company == Some(id));
         own.map_or(Ok(output), |failure| Err(unfinished_error(&failure.reason)))
