@@ -166,7 +166,7 @@ impl PooledStore {
             Consistency::Snapshot => {
                 begin_transaction(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &limits)?
             }
-            Consistency::PerStatement => take_connection(&self.reads, &limits)?,
+            Consistency::PerStatement => take_connection(&self.reads, &limits, Deadlines::CONNECTION)?,
             Consistency::PerStatementNoWait => return Err(StoreError::WouldBlock),
         };
         let mut unit = Unit::new(&mut connection.conn, &mut limits);

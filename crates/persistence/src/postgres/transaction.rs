@@ -1,5 +1,7 @@
 //! Starts and ends transactions.
 
+use std::time::{Duration, Instant};
+
 use diesel::PgConnection;
 use diesel::connection::SimpleConnection as _;
 use guerdon_domain::ports::{Deadlines, StoreError};
@@ -23,25 +25,28 @@ pub(super) enum UnitOutcome {
     Panicked(Box<dyn std::any::Any + Send>),
 }
 
-/// Takes a connection from the pool. It may turn out to be dead.
+/// Takes a connection from the pool, after a wait of at most `wait_max`. It may turn out to be dead.
 pub(super) fn take_connection(
     pool: &Pool<PgConnection>,
     limits: &UnitLimits,
+    wait_max: Duration,
 ) -> Result<PooledConnection, StoreError> {
-    let wait = limits.wait_time(Deadlines::CONNECTION)?;
+    let wait = limits.wait_time(wait_max)?;
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 
 /// Takes a connection and starts a transaction. After a server outage every idle connection is dead. Dead
-/// connections are detected here, before any work, and dropped.
+/// connections are detected here, before any work, and dropped. All waits together take at most
+/// [`Deadlines::CONNECTION`].
 pub(super) fn begin_transaction(
     pool: &Pool<PgConnection>,
     sql: &str,
     limits: &UnitLimits,
 ) -> Result<PooledConnection, StoreError> {
-    let mut last = StoreError::Busy;
+    let (mut last, wait_end) = (StoreError::Busy, Instant::now() + Deadlines::CONNECTION);
     for _ in 0..=pool.max_size() {
-        let mut connection = take_connection(pool, limits)?;
+        let mut connection =
+            take_connection(pool, limits, wait_end.saturating_duration_since(Instant::now()))?;
         match failpoint("postgres.begin").map_err(Into::into).and_then(|()| connection.begin(sql)) {
             Ok(()) => return Ok(connection),
             Err(e) => last = classify_error(&e),
