@@ -14,13 +14,14 @@ const CRITICAL_PERCENT_MIN: u64 = 95;
 /// The minimum line coverage of all crates, in percent.
 const CRATES_PERCENT_MIN: u64 = 85;
 
-/// Deletes earlier profiles, runs all tests with instrumentation, and writes the report to the file `$REPORT`.
+/// Deletes earlier profiles, runs all tests with instrumentation, and writes the report to the file `$REPORT`. A killed
+/// process may leave an incomplete profile, which is skipped.
 const SCRIPT: &str = r#"set -e
 environment="$(cargo llvm-cov show-env --export-prefix)"
 eval "$environment"
 cargo llvm-cov clean --profraw-only
 cargo run --quiet --locked --package xtask -- test --postgres-tls
-cargo llvm-cov report --json --summary-only --output-path "$REPORT"
+cargo llvm-cov report --failure-mode all --json --summary-only --output-path "$REPORT"
 "#;
 
 /// Measure the line coverage of all tests, and fail if it is too low

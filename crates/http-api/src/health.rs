@@ -114,7 +114,10 @@ impl DatabaseHealth {
     /// Runs the transaction `test`, which must write something, if a commit is slow. Its success proves that others
     /// commit. Must be called several times a second.
     pub fn try_test_commit<T>(&self, test: impl FnOnce() -> Result<T, StoreError>) {
-        let now = Instant::now();
+        self.try_test_commit_at(Instant::now(), test);
+    }
+
+    fn try_test_commit_at<T>(&self, now: Instant, test: impl FnOnce() -> Result<T, StoreError>) {
         let is_slow = {
             let mut observations = lock_mutex(&self.0);
             let is_slow = observations.commits.oldest_age(now) >= SLOW_COMMIT_AGE_MIN;
@@ -130,7 +133,11 @@ impl DatabaseHealth {
     /// Whether a commit has been in progress for at least 1.5 s, and a test commit has not succeeded for half a second.
     /// PostgreSQL serves reads, but does not commit, while a synchronous standby is required and none is connected.
     pub fn are_commits_hanging(&self) -> bool {
-        let (observations, now) = (lock_mutex(&self.0), Instant::now());
+        self.are_commits_hanging_at(Instant::now())
+    }
+
+    fn are_commits_hanging_at(&self, now: Instant) -> bool {
+        let observations = lock_mutex(&self.0);
         let is_unproved =
             |began_at: Instant| now.saturating_duration_since(began_at) >= TEST_COMMIT_DURATION_MAX;
         observations.commits.oldest_age(now) >= RESPONSE_VALID_FOR
@@ -210,28 +217,25 @@ mod tests {
     fn commits_hang_if_one_is_old_and_test_commits_do_not_succeed() {
         let commits = CommitsInProgress::default();
         let health = DatabaseHealth::new(commits.clone());
-        let is_hanging = || [RequestKind::Read, RequestKind::Write].map(|kind| health.is_hanging(kind));
-        let age_test_commit = || {
-            let mut observations = lock_mutex(&health.0);
-            observations.test_commit_began_at = observations.test_commit_began_at.and_then(expired_instant);
-        };
         health.try_test_commit(|| -> Result<(), _> { panic!("no commit is in progress") });
-        commits.run_since(expired_instant(Instant::now()).unwrap(), || {
+        commits.run(|| {
+            let old_at = Instant::now() + RESPONSE_VALID_FOR;
+            let hanging_at = old_at + TEST_COMMIT_DURATION_MAX;
+            let is_hanging = || [old_at, hanging_at].map(|now| health.are_commits_hanging_at(now));
             assert_eq!(is_hanging(), [false, false], "no test commit has begun");
-            health.try_test_commit(|| {
-                assert_eq!(is_hanging(), [false, false], "the test commit has just begun");
-                age_test_commit();
+            health.try_test_commit_at(old_at, || {
                 assert_eq!(is_hanging(), [false, true]);
                 Err::<(), _>(StoreError::Busy)
             });
             assert_eq!(is_hanging(), [false, true], "a conflict proves nothing");
-            health.try_test_commit(|| Ok(()));
+            health.try_test_commit_at(hanging_at, || Err::<(), _>(StoreError::Busy));
+            assert_eq!(is_hanging(), [false, true], "the first unsuccessful one counts");
+            health.try_test_commit_at(hanging_at, || Ok(()));
             assert_eq!(is_hanging(), [false, false], "only the other commit is slow");
-            health.try_test_commit(|| Err::<(), _>(StoreError::Busy));
-            age_test_commit();
+            health.try_test_commit_at(old_at, || Err::<(), _>(StoreError::Busy));
             assert_eq!(is_hanging(), [false, true]);
         });
-        assert_eq!(is_hanging(), [false, false]);
+        assert!(!health.are_commits_hanging_at(Instant::now() + RESPONSE_VALID_FOR * 2));
     }
 
     #[test]

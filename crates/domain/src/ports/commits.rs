@@ -30,16 +30,11 @@ impl Drop for Commit<'_> {
 impl CommitsInProgress {
     /// Runs `commit`, which counts as in progress until it returns or panics.
     pub fn run<T>(&self, commit: impl FnOnce() -> T) -> T {
-        self.run_since(Instant::now(), commit)
-    }
-
-    /// Runs `commit` as if it had begun at this time.
-    pub fn run_since<T>(&self, began_at: Instant, commit: impl FnOnce() -> T) -> T {
         let _commit = {
             let mut commits = self.lock();
             let number = commits.next_number;
             commits.next_number += 1;
-            commits.began_at.insert(number, began_at);
+            commits.began_at.insert(number, Instant::now());
             Commit { all: self, number }
         };
         commit()
