@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use guerdon_domain::ports::Deadlines;
-use guerdon_persistence::testing::postgres_if_covered;
-use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
-use guerdon_test_support::require_condition;
+use guerdon_test_harness::ConnectionFault;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
@@ -55,11 +53,7 @@ fn a_full_disk_is_reported_once_and_readiness_recovers() {
 
 #[test]
 fn without_postgres_requests_get_503_and_only_readiness_fails_until_it_returns() {
-    let Some(database) = postgres_if_covered() else { return };
-    let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
-    require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
-    let Some(proxy) = proxy else { return };
-    let service = TestService::start(database, &[("GUERDON_DATABASE__URL", &proxy.url())]);
+    let Some((proxy, service)) = TestService::start_behind_proxy(&[]) else { return };
     let provider = service.create_provider("Acme", true);
     for fault in [ConnectionFault::Refused, ConnectionFault::TooManyClients, ConnectionFault::BlackHole] {
         wait_until_ready(&service, 200);
@@ -86,11 +80,7 @@ fn without_postgres_requests_get_503_and_only_readiness_fails_until_it_returns()
 
 #[test]
 fn while_commits_hang_requests_that_write_get_503_and_reads_are_served() {
-    let Some(database) = postgres_if_covered() else { return };
-    let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
-    require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
-    let Some(proxy) = proxy else { return };
-    let service = TestService::start(database, &[("GUERDON_DATABASE__URL", &proxy.url())]);
+    let Some((proxy, service)) = TestService::start_behind_proxy(&[]) else { return };
     let sample = SampleCompany::create(&service, 2);
     sample.fund_peer_wallets(&service, 20);
     let recognition = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 5).to_string();

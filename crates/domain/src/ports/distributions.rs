@@ -6,8 +6,8 @@ use crate::values::{CompanyId, JournalEntryId, ProviderId};
 /// The distributions in steps that have not ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnfinishedDistributions {
-    /// The journal entries of the distributions, oldest first, with the paying companies and their providers; `None` if
-    /// the journal lacks the entry.
+    /// The journal entries of the distributions in the order of their ids, oldest first, with the paying companies and
+    /// their providers; `None` if the journal lacks the entry.
     pub distributions: Vec<(JournalEntryId, Option<(CompanyId, ProviderId)>)>,
     /// The points that the companies have in transit, converted at each company's current rate.
     pub points: i64,

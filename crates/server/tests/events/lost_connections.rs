@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::postgres_if_covered;
-use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
-use guerdon_test_support::require_condition;
+use guerdon_test_harness::ConnectionFault;
 
 use super::{FAST_RETRIES, WebhookFixture, expire_leases, wait_for_state};
 use crate::support::receiver::{ReceivedRequest, Reply};
@@ -64,13 +63,7 @@ fn sessions_terminated_during_settlements_lose_and_duplicate_nothing() {
 
 #[test]
 fn unacknowledged_commits_lose_and_duplicate_nothing() {
-    if let Some(database) = postgres_if_covered() {
-        let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
-        require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
-        let Some(proxy) = proxy else { return };
-        let through = proxy.url();
-        let settings = [&FAST_RETRIES[..], &[("GUERDON_DATABASE__URL", through.as_str())]].concat();
-        let service = TestService::start(database, &settings);
+    if let Some((proxy, service)) = TestService::start_behind_proxy(&FAST_RETRIES) {
         let fixture = send_under_load(&service, || {
             proxy.set_fault(Some(ConnectionFault::LostCommits));
             std::thread::sleep(Duration::from_millis(50)); // tidy: responses are dropped for a while

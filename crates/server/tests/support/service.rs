@@ -6,8 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use base64::Engine as _;
-use guerdon_persistence::testing::TestDatabase;
-use guerdon_test_harness::{Installation, OperatorPage, guerdon_command};
+use guerdon_persistence::testing::{TestDatabase, postgres_if_covered};
+use guerdon_test_harness::{DatabaseProxy, Installation, OperatorPage, guerdon_command};
+use guerdon_test_support::require_condition;
 use serde_json::Value;
 use tempfile::TempDir;
 use ureq::Agent;
@@ -100,6 +101,17 @@ impl TestService {
             let count = self.running.count_in_log(what);
             (count > 0).then_some(count)
         })
+    }
+
+    /// Starts a service on PostgreSQL behind a proxy. `None` if this run does not cover PostgreSQL.
+    pub fn start_behind_proxy(settings: &[(&str, &str)]) -> Option<(DatabaseProxy, Self)> {
+        let database = postgres_if_covered()?;
+        let proxy = DatabaseProxy::start_in_front_of(&database.url).unwrap();
+        require_condition(proxy.is_some(), "a Unix socket of PostgreSQL");
+        let proxy = proxy?;
+        let url = proxy.url();
+        let settings = [settings, &[("GUERDON_DATABASE__URL", url.as_str())]].concat();
+        Some((proxy, Self::start(database, &settings)))
     }
 
     /// A second process on the same PostgreSQL database.

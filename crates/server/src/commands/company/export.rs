@@ -163,8 +163,8 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Comp
     })
 }
 
-/// Waits until unsealed entries of the company are no longer preceded by an unfinished distribution of another company,
-/// because an unfinished distribution blocks the sealing of later entries.
+/// Seals until no unsealed entry of the company is preceded by an unfinished distribution of another company, because
+/// later entries cannot be sealed before that distribution is finished.
 fn wait_for_distributions_of_others(
     environment: &CommandEnvironment,
     id: CompanyId,
